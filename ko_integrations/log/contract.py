@@ -179,6 +179,10 @@ class VersionReader(Protocol):
         """Return the number of heads."""
         ...
 
+    def next_due(self, namespace: Namespace) -> int | None:
+        """Return when a head of the namespace next changes with no write (the least `changes_at`), or None."""
+        ...
+
     def events(self, after: int, limit: int) -> list[Event]:
         """Return a page of the change feed."""
         ...
@@ -220,12 +224,12 @@ class VersionLog(VersionReader, Protocol):
 
     def erase(
         self, scope: Scope | None, *, slots: Sequence[bytes] | None = None, source: tuple[Namespace, str] | None = None,
-        now: int,
+        sequences: Sequence[int] | None = None, now: int,
     ) -> list[bytes]:
         """Delete assertions, slots, vectors, moves, outbox rows and aliases for good; return the slots touched.
 
-        Exactly one selector. They are remembered in `erasing()` until `erased()` says that the index forgot
-        them too. With `source`, slots that keep other assertions are refolded.
+        Exactly one selector; `sequences` names single assertions. They are remembered in `erasing()` until `erased()` says that the index forgot
+        them too. With `source` or `sequences`, slots that keep other assertions are refolded.
         """
         ...
 
