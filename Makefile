@@ -1,0 +1,53 @@
+# From a bare checkout: `make demo` or `make test` creates .venv, installs everything into it once, and runs.
+.PHONY: install demo test quick lint format types docs bench clean
+.DEFAULT_GOAL := install
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PYTEST_ARGS ?= -n 2
+
+# No test, demo or measurement asks a model hub or reports home.
+export HF_HUB_OFFLINE = 1
+export ANONYMIZED_TELEMETRY = False
+export TOKENIZERS_PARALLELISM = false
+
+install: $(STAMP)
+
+# torch first and alone: the pin decides which build the rest is resolved against.
+$(STAMP): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet -c constraints.txt torch
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[all,docs]' --group test --group lint
+	touch $@
+
+demo: $(STAMP)
+	$(BIN)/ko demo
+	$(BIN)/ko demo --timelines
+
+test: $(STAMP)
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+format: $(STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+docs: $(STAMP)
+	$(BIN)/mkdocs build --strict --site-dir site
+
+bench: $(STAMP)
+	$(BIN)/ko bench core --json bench-core.json
+	$(BIN)/ko bench crash --rounds 100 --json bench-crash.json
+
+clean:
+	rm -rf $(VENV) build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
