@@ -23,7 +23,7 @@ _PIECE = re.compile(r"\w{1,4}|[^\w\s]")
 
 
 def as_text_model(model: Any, *, count: Callable[[str], int] | None = None) -> TextModel:
-    """Return `model` as a `TextModel`: one of ours as it is, a LangChain chat model or a LlamaIndex LLM wrapped.
+    """Return `model` as a `TextModel`: ours as it is, a LangChain chat model or a LlamaIndex LLM wrapped.
 
     Tokens are those the model reports; where it reports none, `count` (default: `count_tokens`) counts
     what was sent and what came back.
@@ -45,11 +45,12 @@ def as_text_model(model: Any, *, count: Callable[[str], int] | None = None) -> T
     complete = getattr(model, "complete", None)
     if callable(complete) and "schema" in inspect.signature(complete).parameters:
         return model  # type: ignore[no-any-return]
-    raise InvalidInputError("model", f"expected a LangChain chat model, a LlamaIndex LLM or a TextModel, got {model!r}")
+    reason = f"expected a LangChain chat model, a LlamaIndex LLM or a TextModel, got {type(model).__name__}"
+    raise InvalidInputError("model", reason)
 
 
 class _ProviderErrors:
-    """Turn whatever a provider's client raises into `ModelError`: their errors share no root but `Exception`."""
+    """Turn what a provider's client raises into `ModelError`: these errors share no root but `Exception`."""
 
     def __enter__(self) -> None:
         return None
@@ -65,12 +66,14 @@ class _LangChainModel:
     def __init__(self, model: Any, count: Callable[[str], int]) -> None:
         self._model, self._count = model, count
         # The base class only raises; a model that can call tools overrides it.
-        self._calls_tools = getattr(type(model).bind_tools, "__module__", "") != "langchain_core.language_models.chat_models"
+        binder = getattr(type(model).bind_tools, "__module__", "")
+        self._calls_tools = binder != "langchain_core.language_models.chat_models"
 
     def complete(self, system: str, prompt: str, *, schema: dict[str, Any] | None = None) -> tuple[str, int]:
         runnable, sent = self._model, system
         if schema is not None and self._calls_tools:
-            tool = {"type": "function", "function": {"name": _TOOL, "description": "Answer.", "parameters": schema}}
+            function = {"name": _TOOL, "description": "Give the answer.", "parameters": schema}
+            tool = {"type": "function", "function": function}
             runnable = self._model.bind_tools([tool], tool_choice=_TOOL)
             sent = system + json.dumps(tool)
         elif schema is not None:
@@ -80,7 +83,8 @@ class _LangChainModel:
         calls = getattr(message, "tool_calls", None) or ()
         text = json.dumps(calls[0]["args"]) if calls and schema is not None else _langchain_text(message)
         usage = getattr(message, "usage_metadata", None) or {}
-        return text, int(usage.get("total_tokens") or self._count(sent) + self._count(prompt) + self._count(text))
+        used = usage.get("total_tokens") or sum(map(self._count, (sent, prompt, text)))
+        return text, int(used)
 
 
 def _langchain_text(message: Any) -> str:
@@ -124,7 +128,7 @@ def _llama_index_tokens(response: Any) -> int:
 
 
 def _with_schema(system: str, schema: dict[str, Any]) -> str:
-    return f"{system}\nAnswer with one JSON object that fits this schema, and nothing else:\n{json.dumps(schema)}"
+    return f"{system}\nAnswer with one JSON object that fits this schema and nothing else:\n{json.dumps(schema)}"
 
 
 def read_json(text: str) -> Any:
@@ -146,13 +150,15 @@ def read_json(text: str) -> Any:
 
 
 def count_tokens(text: str) -> int:
-    """Return how many tokens `text` has by the WordPiece tokenizer of all-MiniLM-L6-v2, where it is installed.
+    """Return how many tokens `text` has by the tokenizer of all-MiniLM-L6-v2, where it is installed.
 
     Without it pieces of at most four letters are counted, which is more than tokenizers of language
     models give for English. Neither needs a network.
     """
     tokenizer = _tokenizer()
-    return len(_PIECE.findall(text)) if tokenizer is None else len(tokenizer.encode(text, add_special_tokens=False).ids)
+    if tokenizer is None:
+        return len(_PIECE.findall(text))
+    return len(tokenizer.encode(text, add_special_tokens=False).ids)
 
 
 @lru_cache(maxsize=1)
