@@ -1,0 +1,191 @@
+"""A memory that superposes facts in shared weights, searched the way the store is searched."""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from threading import RLock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ko_integrations.errors import EmbedderError, InvalidInputError
+from ko_integrations.fast_weight.geometry import unit_rows
+from ko_integrations.fast_weight.rules import LinearRule, Rule
+from ko_integrations.identity import check_text, normalize_name, normalize_predicate, slot_id
+from ko_integrations.protocols import Embedder
+from ko_integrations.types import Fact, Hit, KnowledgeObject, Provenance
+
+__all__ = ["FastWeightMemory", "nearest_values", "question_form"]
+
+Matrix = NDArray[np.float32]
+
+
+def question_form(subject: str, predicate: str) -> str:
+    """Return the key text of a triple: the paper's template of section 5.1.
+
+    >>> question_form("Customer_042", "account_status")
+    'What is the account status of Customer_042?'
+    """
+    return f"What is the {predicate.replace('_', ' ')} of {subject}?"
+
+
+def nearest_values(reads: Matrix, values: Matrix, k: int = 1) -> tuple[NDArray[np.intp], Matrix]:
+    """Decode recalled vectors: the k stored values of highest cosine (main paper, section 4.1).
+
+    Returns indices and cosines, both of shape (m, min(k, n)), best first; equal cosines keep the older value
+    first. `reads` is (m, d_v), `values` (n, d_v); the length of a read does not matter.
+    """
+    cosines = unit_rows(reads, "reads") @ unit_rows(values, "values").T
+    best = np.argsort(-cosines, axis=1, kind="stable")[:, :k]
+    return best, np.take_along_axis(cosines, best, axis=1)
+
+
+class FastWeightMemory:
+    """Facts in fast weights: keys and values are encoded, written by a `Rule`, decoded by the nearest value.
+
+    It takes facts as the store does (`update`, `update_many`) or as key texts and values (`write`), and
+    `read(query, k)` ranks hits as the store does. A hit carries the fact last written with the decoded
+    value: the weights return a value, and nothing in them names the slot it came from. A value that was
+    replaced stays a candidate for ever, as it does in the weights. Calls from several threads are serialised.
+
+    >>> from ko_integrations.embeddings import HashingEmbedder
+    >>> memory = FastWeightMemory(HashingEmbedder())
+    >>> memory.update("France", "capital", "Paris")
+    >>> memory.read("What is the capital of France?", k=1)[0].ko.object
+    'Paris'
+
+    Source: main paper, sections 4.1 and 5.
+    """
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        *,
+        rule: Rule | None = None,
+        key_text: Callable[[str, str], str] = question_form,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """Start empty.
+
+        Args:
+            embedder: encodes keys, values and queries.
+            rule: how to write and read; default `LinearRule()` with decay 0.99 and rate 0.1.
+            key_text: (subject, predicate) to the text whose vector is the key.
+            clock: gives the record time of a write, aware.
+        """
+        self.embedder = embedder
+        self.rule: Rule = LinearRule() if rule is None else rule
+        self._key_text = key_text
+        self._clock = clock
+        self._lock = RLock()
+        self._latest: dict[str, KnowledgeObject] = {}
+        self._values: list[Matrix] = []
+        self._count = 0
+
+    def __len__(self) -> int:
+        """Return how many writes went in."""
+        return self._count
+
+    def update(self, subject: str, predicate: str, object: object) -> None:
+        """Write one fact; an older value of the slot is not removed, the weights hold both.
+
+        Raises:
+            InvalidInputError: a blank subject or predicate.
+        """
+        self.update_many([Fact(subject=subject, predicate=predicate, object=object)])
+
+    def update_many(self, facts: Iterable[Fact]) -> None:
+        """Write facts, in order, in one batch."""
+        rows = list(facts)
+        self._store([self._key_text(fact.subject, fact.predicate) for fact in rows], rows)
+
+    def write(self, keys: Sequence[str], values: Sequence[object]) -> None:
+        """Write pairs of a key text (a question, a sentence) and its value, in order, in one batch.
+
+        Raises:
+            InvalidInputError: different counts, or a blank key.
+        """
+        if len(keys) != len(values):
+            raise InvalidInputError("values", f"expected {len(keys)}, one a key, got {len(values)}")
+        pairs = zip(keys, values, strict=True)
+        self._store(keys, [Fact(subject=k, predicate="value", object=v, text=f"{k} {v}") for k, v in pairs])
+
+    def read(self, query: str, k: int = 5) -> list[Hit]:
+        """Return the facts of the k values nearest to what the weights recall, best first.
+
+        `score` is the cosine between the recalled vector and the value. Nothing written: no hit.
+        """
+        return self.read_many([query], k)[0]
+
+    def read_many(self, queries: Sequence[str], k: int = 5) -> list[list[Hit]]:
+        """Return `read` for each query, in one batch.
+
+        Raises:
+            InvalidInputError: `k` is below 1, or a query is blank.
+        """
+        if k < 1:
+            raise InvalidInputError("k", f"expected at least 1, got {k}")
+        for query in queries:
+            check_text(query, "query")
+        with self._lock:
+            if not self._latest or not queries:
+                return [[] for _ in queries]
+            reads = self.rule.read(self._encode(queries))
+            facts = list(self._latest.values())
+            best, cosines = nearest_values(reads, np.concatenate(self._values), k)
+        return [
+            [Hit(ko=facts[i], score=float(score)) for i, score in zip(row, scores, strict=True)]
+            for row, scores in zip(best, cosines, strict=True)
+        ]
+
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self.rule.clear()
+            self._latest, self._values, self._count = {}, [], 0
+
+    def _store(self, keys: Sequence[str], facts: Sequence[Fact]) -> None:
+        for fact in facts:
+            check_text(fact.subject, "subject")
+            check_text(fact.predicate, "predicate")
+        if not facts:
+            return
+        texts = [str(fact.object) for fact in facts]
+        with self._lock:
+            encoded = self._encode([*keys, *texts])
+            self.rule.write(encoded[: len(keys)], encoded[len(keys) :])
+            for text, vector, fact in zip(texts, encoded[len(keys) :], facts, strict=True):
+                if text not in self._latest:
+                    self._values.append(vector[None, :])
+                self._count += 1
+                # Assigning to a known key keeps its place, so that values and facts stay in step.
+                self._latest[text] = self._object_of(fact)
+
+    def _encode(self, texts: Sequence[str]) -> Matrix:
+        vectors = np.asarray(self.embedder.encode(texts), dtype=np.float32)
+        if vectors.shape != (len(texts), self.embedder.dimension):
+            raise EmbedderError(
+                f"expected {len(texts)} vectors of {self.embedder.dimension}, got {vectors.shape}"
+            )
+        return vectors
+
+    def _object_of(self, fact: Fact) -> KnowledgeObject:
+        now = self._clock()
+        subject, predicate = normalize_name(fact.subject), normalize_predicate(fact.predicate)
+        return KnowledgeObject(
+            id=slot_id((), subject, predicate).hex(),
+            namespace=(),
+            subject=fact.subject,
+            predicate=fact.predicate,
+            object=fact.object,
+            valid_from=now,
+            text=fact.text or f"{fact.subject} {fact.predicate.replace('_', ' ')} {fact.object}",
+            provenance=Provenance(
+                source=fact.source,
+                recorded_at=now,
+                confidence=fact.confidence,
+                version=1,
+                previous=None,
+                sequence=self._count,
+                metadata=fact.metadata,
+            ),
+        )
