@@ -287,6 +287,10 @@ class VersionLog(VersionReader, Protocol):
         """Return asserted predicate key -> canonical name and cardinality, for every non-verbatim predicate."""
         ...
 
+    def record_namings(self, namings: Mapping[str, Naming]) -> None:
+        """Record how asserted predicate keys are named from now on (`append` records those it sees first)."""
+        ...
+
     def generation(self) -> int:
         """Return a number that changes whenever namings or aliases change, in any process. Cheap."""
         ...

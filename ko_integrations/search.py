@@ -1,0 +1,260 @@
+"""Semantic reads: candidates by meaning, verified against the heads, scored from the log's vectors.
+
+Small namespaces are searched exactly over the log's vectors (a filtered index query over a small tenant
+costs many times more), large ones through the semantic index. Either way what comes out is a head at
+the moment of the read, and `where` is decided by the log's rows.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ko_integrations.errors import IndexBehind, IndexUnavailableError, InvalidInputError
+from ko_integrations.filters import Condition
+from ko_integrations.log.contract import Namespace, Scope, Version, VersionLog
+from ko_integrations.log.fold import head_at
+from ko_integrations.records import to_knowledge_object
+from ko_integrations.sync import Synchroniser
+from ko_integrations.types import Hit
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["Searcher", "unit_vector"]
+
+
+EXACT_LIMIT = 10_000  # facts of a namespace that are searched exactly
+BACKLOG = 2_000  # waiting slots that a read drains only with wait=True
+CACHE_BYTES = 64 << 20
+CHUNK = 64
+
+
+@dataclass(frozen=True)
+class _Matrix:
+    """The vectors of a namespace's heads as they were at one record sequence."""
+
+    slots: list[bytes]
+    sequences: list[int]
+    vectors: "NDArray[np.float32]"
+    as_of_sequence: int
+    due: int | None
+
+    @property
+    def size(self) -> int:
+        """Bytes held, about."""
+        return int(self.vectors.nbytes) + 100 * len(self.slots)
+
+
+class Searcher:
+    """Answers semantic reads of one store handle. Thread-safe; its memory is bounded."""
+
+    def __init__(self, log: VersionLog, sync: Synchroniser, now: Callable[[], int]) -> None:
+        self._log = log
+        self._sync = sync
+        self._now = now
+        self._lock = threading.Lock()
+        self._matrices: OrderedDict[Namespace, _Matrix] = OrderedDict()
+        self._counts: OrderedDict[Namespace, tuple[int, int]] = OrderedDict()
+
+    def read(
+        self, namespace: Namespace, query: object, k: int, condition: Condition | None, *, wait: bool = True
+    ) -> list[Hit]:
+        """Return the k nearest heads, best first.
+
+        Raises:
+            IndexBehind: many slots wait and `wait` is false.
+            EmbedderError, IndexMismatchError: the query cannot be encoded as the store's vectors were.
+        """
+        pending = self._log.pending(namespace)
+        if pending > BACKLOG and not wait:
+            raise IndexBehind(pending)
+        if pending or self._is_due(namespace):
+            self._sync.drain(namespace)
+        vector = self.encode_query(query)
+        if self._sync.indexed and self._is_large(namespace):
+            hits = self._through_index(namespace, vector, k, condition)
+            if hits is not None:
+                return hits
+        matrix = self._matrix(namespace)
+        scores = matrix.vectors @ vector
+        return self._verified(matrix.slots, matrix.sequences, scores, k, condition)
+
+    def read_past(
+        self, namespace: Namespace, query: object, k: int, condition: Condition | None, as_of: int,
+        known_at: int | None,
+    ) -> list[Hit]:  # fmt: skip
+        """Return the k nearest of the versions that held at `as_of`, as known at `known_at`; exact search."""
+        versions = list(self._held(namespace, as_of, known_at))
+        if not versions:
+            return []
+        scores = self._sync.vectors_of(versions) @ self.encode_query(query)
+        hits = []
+        for row in (-scores).argsort(kind="stable"):
+            ko = to_knowledge_object(versions[row])
+            if condition is None or condition(ko):
+                hits.append(Hit.model_construct(ko=ko, score=float(scores[row])))
+                if len(hits) == k:
+                    break
+        return hits
+
+    def encode_query(self, query: object) -> "NDArray[np.float32]":
+        """Return the unit vector of a query, shape (dimension,); a vector is taken as it is, scaled to length 1.
+
+        Raises:
+            InvalidInputError: a vector of another dimension, or with NaN or infinity.
+        """
+        import numpy as np
+
+        if isinstance(query, str):
+            encode = getattr(self._sync.embedder, "encode_query", None)
+            return np.asarray(encode(query) if encode else self._sync.embedder.encode([query])[0], dtype=np.float32)
+        return unit_vector(query, self._sync.dimension, "query")
+
+    # -- exactly --------------------------------------------------------------------------------------------
+    def _matrix(self, namespace: Namespace) -> _Matrix:
+        sequence, now = self._log.sequence_at(1 << 62), self._now()
+        with self._lock:
+            cached = self._matrices.get(namespace)
+            if cached and cached.as_of_sequence == sequence and (cached.due is None or now < cached.due):
+                self._matrices.move_to_end(namespace)
+                return cached
+        fresh = self._load(namespace, sequence, now)
+        with self._lock:
+            self._matrices[namespace] = fresh
+            self._matrices.move_to_end(namespace)
+            while sum(matrix.size for matrix in self._matrices.values()) > CACHE_BYTES:
+                self._matrices.popitem(last=False)
+        return fresh
+
+    def _load(self, namespace: Namespace, sequence: int, now: int) -> _Matrix:
+        import numpy as np
+
+        rows = list(self._log.head_vectors(namespace, now))
+        size = self._sync.dimension * 4
+        if any(blob is None or len(blob) != size for _, _, blob in rows):
+            missing = [slot for slot, _, blob in rows if blob is None or len(blob) != size]
+            for start in range(0, len(missing), 1_000):
+                self._sync.vectors_of(list(self._log.heads(missing[start : start + 1_000], now).values()))
+            rows = [row for row in self._log.head_vectors(namespace, now) if row[2] is not None and len(row[2]) == size]
+        data = b"".join(blob for _, _, blob in rows if blob is not None)
+        vectors = np.frombuffer(data, dtype="<f4").reshape(len(rows), self._sync.dimension)
+        slots, sequences = [slot for slot, _, _ in rows], [first for _, first, _ in rows]
+        return _Matrix(slots, sequences, vectors, sequence, self._log.next_due(namespace))
+
+    def _verified(
+        self, slots: Sequence[bytes], sequences: Sequence[int], scores: "NDArray[np.float32]", k: int,
+        condition: Condition | None,
+    ) -> list[Hit]:  # fmt: skip
+        """Return the best k that are heads still, taking candidates in order of score."""
+        import numpy as np
+
+        hits: list[Hit] = []
+        reach = len(scores) if condition else min(len(scores), 2 * k + CHUNK)
+        while True:
+            best = np.argpartition(-scores, reach - 1)[:reach] if 0 < reach < len(scores) else np.arange(len(scores))
+            best = best[np.argsort(-scores[best], kind="stable")]
+            hits.clear()
+            for start in range(0, len(best), max(k, CHUNK)):
+                rows = best[start : start + max(k, CHUNK)]
+                heads = self._log.heads([slots[row] for row in rows], self._now())
+                for row in rows:
+                    head = heads.get(slots[row])
+                    # Another version than the one scored: superseded since the vectors were read.
+                    if head is None or head.first.sequence != sequences[row]:
+                        continue
+                    ko = to_knowledge_object(head)
+                    if condition is None or condition(ko):
+                        hits.append(Hit.model_construct(ko=ko, score=float(scores[row])))
+                        if len(hits) == k:
+                            return hits
+            if reach >= len(scores):
+                return hits
+            reach = len(scores)
+
+    # -- through the index ------------------------------------------------------------------------------------
+    def _through_index(
+        self, namespace: Namespace, vector: "NDArray[np.float32]", k: int, condition: Condition | None
+    ) -> list[Hit] | None:
+        """Return hits by way of the index, asking for more while too few survive; None to search exactly."""
+        wanted = 2 * k + 8
+        while wanted <= EXACT_LIMIT:
+            index = self._sync.index()
+            if index is None:
+                return None
+            try:
+                found = index.query(vector, wanted, namespace)
+            except IndexUnavailableError as error:
+                self._sync.lost(error)
+                return None
+            hits = self._rescored([bytes.fromhex(name) for name, _ in found], namespace, vector, k, condition)
+            if len(hits) == k:
+                return hits
+            wanted *= 4
+        return None
+
+    def _rescored(
+        self, slots: Sequence[bytes], namespace: Namespace, vector: "NDArray[np.float32]", k: int,
+        condition: Condition | None,
+    ) -> list[Hit]:  # fmt: skip
+        heads = [head for head in self._log.heads(slots, self._now()).values() if head.first.address.namespace == namespace]
+        if not heads:
+            return []
+        scores = self._sync.vectors_of(heads) @ vector
+        hits = []
+        for row in (-scores).argsort(kind="stable"):
+            ko = to_knowledge_object(heads[row])
+            if condition is None or condition(ko):
+                hits.append(Hit.model_construct(ko=ko, score=float(scores[row])))
+        return hits[:k]
+
+    # -- helpers ------------------------------------------------------------------------------------------------
+    def _held(self, namespace: Namespace, as_of: int, known_at: int | None) -> Iterator[Version]:
+        after: bytes | None = None
+        while page := self._log.chains(Scope(namespace), known_at=known_at, after=after, limit=1_000):
+            for after, chain in page.items():
+                if (version := head_at(chain, as_of)) is not None:
+                    yield version
+
+    def _is_due(self, namespace: Namespace) -> bool:
+        due = self._log.next_due(namespace)
+        return due is not None and due <= self._now()
+
+    def _is_large(self, namespace: Namespace) -> bool:
+        """Tell whether a namespace has more heads than are searched exactly, counting seldom.
+
+        A write changes the count by one at most, so an old count bounds today's.
+        """
+        sequence = self._log.sequence_at(1 << 62)
+        with self._lock:
+            count, counted_at = self._counts.get(namespace, (0, -EXACT_LIMIT - 1))
+        slack = sequence - counted_at
+        if count + slack > EXACT_LIMIT >= count - slack:
+            count = self._log.count(Scope(namespace))
+            with self._lock:
+                self._counts[namespace] = (count, sequence)
+                while len(self._counts) > 10_000:
+                    self._counts.popitem(last=False)
+        return count > EXACT_LIMIT
+
+
+def unit_vector(values: object, dimension: int, field: str) -> "NDArray[np.float32]":
+    """Return a caller's vector as float32 of length 1 (a zero vector stays zero).
+
+    Raises:
+        InvalidInputError: another dimension, NaN or infinity.
+    """
+    import numpy as np
+
+    try:
+        vector = np.asarray(values, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(field, f"not a vector of numbers: {error}") from error
+    if vector.shape != (dimension,):
+        raise InvalidInputError(field, f"shape {vector.shape}, this store's vectors have shape ({dimension},)")
+    if not np.isfinite(vector).all():
+        raise InvalidInputError(field, "contains NaN or infinity")
+    norm = float(np.linalg.norm(vector))
+    return vector / norm if norm else vector
