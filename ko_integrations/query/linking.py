@@ -1,0 +1,119 @@
+"""Which stored subjects a question names: one look-up of its n-grams, whatever the size of the store."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ko_integrations.protocols import FactReader
+from ko_integrations.query.words import CARRIERS, FIRST_PERSON, FUNCTION_WORDS, Word
+
+__all__ = ["MAX_WORDS", "SPEAKER", "Mention", "link"]
+
+MAX_WORDS = 64
+"""Words of a question that are read; what follows is left out, so that time stays bounded."""
+
+SPEAKER = "user"
+"""The subject of a namespace whose facts are told in the first person."""
+
+_LONGEST = 14
+_OPENING, _CLOSING = frozenset("\"'“‘«„([#$@"), frozenset("\"'”’»)].!?+#%*")
+_QUOTES = frozenset("\"'“”‘’«»„")
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A subject and the words that name it: `words[start:end]`. `prior` says how surely (0 to 1)."""
+
+    subject: str
+    start: int
+    end: int
+    prior: float
+
+
+def link(question: str, words: Sequence[Word], reader: FactReader) -> list[Mention]:
+    """Return the stored subjects that `question` names, surest first.
+
+    A longer name wins over one inside it; quoted and capitalised names over common words.
+    """
+    spans = _candidate_spans(question, words)
+    if not spans:
+        return []
+    found = reader.find_subjects(list(spans))
+    mentions = [
+        Mention(subject, start, end, _prior(words, start, end))
+        for name, subject in found.items()
+        for start, end in spans[name]
+    ]
+    mentions.sort(key=lambda m: (-(m.end - m.start), -m.prior, m.start))
+    kept: list[Mention] = []
+    for mention in mentions:
+        inside = [m for m in kept if m.start <= mention.start and mention.end <= m.end]
+        if any(m.subject == mention.subject for m in inside):
+            continue
+        # A name inside a longer one is hardly meant by itself, but the longer may be a title that says nothing.
+        kept.append(Mention(mention.subject, mention.start, mention.end, mention.prior * 0.35 ** len(inside)))
+    kept.sort(key=lambda m: (-m.prior, -(m.end - m.start), m.start))
+    return kept
+
+
+def _candidate_spans(question: str, words: Sequence[Word]) -> dict[str, list[tuple[int, int]]]:
+    """Return each name that may stand in the question, with the word spans where it does."""
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for start, first in enumerate(words):
+        if first.lower in FIRST_PERSON:
+            spans.setdefault(SPEAKER, []).append((start, start + 1))
+            for end in range(start + 2, min(start + 5, len(words)) + 1):  # my brother: user's brother
+                if words[end - 1].is_word:
+                    rest = question[words[start + 1].start : words[end - 1].end]
+                    for name in (f"{SPEAKER}'s {rest}", f"{first.text} {rest}"):
+                        spans.setdefault(name, []).append((start, end))
+            continue
+        if not first.is_word and first.text not in _OPENING:
+            continue
+        for end in range(start + 1, min(start + _LONGEST, len(words)) + 1):
+            if _may_be_name(words, start, end):
+                name = question[first.start : words[end - 1].end]
+                spans.setdefault(name, []).append((start, end))
+                if first.is_name_like and first.lower != "the":
+                    spans.setdefault(f"The {name}", []).append((start, end))
+    return spans
+
+
+def _may_be_name(words: Sequence[Word], start: int, end: int) -> bool:
+    first, last = words[start], words[end - 1]
+    if not last.is_word and last.text not in _CLOSING:
+        return False
+    if any(word.text in "?!" and word.text != last.text for word in words[start:end]):
+        return False
+    quoted = _is_quoted(words, start, end)
+    if end - start == 1:
+        if not first.is_word:
+            return False
+        # A capital at the head of a sentence says nothing; "It" in quotes or inside a sentence does.
+        plain = first.lower in FUNCTION_WORDS and not quoted
+        return not plain or (first.text[0].isupper() and start > 0 and words[start - 1].text not in ".?!")
+    if quoted:
+        return True
+    edges = (first.lower in FUNCTION_WORDS and not first.text[0].isupper(), last.lower in FUNCTION_WORDS)
+    return not edges[0] and not (edges[1] and not last.is_name_like)
+
+
+def _is_quoted(words: Sequence[Word], start: int, end: int) -> bool:
+    return (
+        start > 0
+        and end < len(words)
+        and words[start - 1].text in _QUOTES
+        and (words[end].text in _QUOTES or words[end].lower in ("'s", "’s"))
+    )
+
+
+def _prior(words: Sequence[Word], start: int, end: int) -> float:
+    """How sure it is that these words name a subject: 0 to 1."""
+    inner = [word for word in words[start:end] if word.is_word]
+    if _is_quoted(words, start, end):
+        return 1.0
+    if words[start].lower in FIRST_PERSON:
+        return 0.9 if words[start].lower in {"i", "me", "my", "mine", "myself"} else 0.7
+    named = sum(word.is_name_like for word in inner if word.lower not in FUNCTION_WORDS)
+    if named and (start > 0 or len(inner) > 1 or inner[0].lower not in CARRIERS):
+        return 0.95
+    return 0.8 if len(inner) > 1 else 0.6

@@ -1,0 +1,209 @@
+"""Which moment or change of a version chain a question asks for, read from the question alone."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal
+
+from ko_integrations.query.calendar import BARE_MONTH, EXPRESSION, Interval, read_interval
+
+__all__ = ["Kind", "TemporalOperator", "recognise"]
+
+Kind = Literal[
+    "none", "current", "previous", "as_of", "since", "until", "between", "before", "after",
+    "first", "latest", "nth", "count", "when", "ended", "duration", "trajectory",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class TemporalOperator:
+    """What part of a chain is asked for.
+
+    Attributes:
+        kind: `none` when the question has no word of time in it.
+        start: where the period asked about begins, or None.
+        end: where it ends (exclusive), or None.
+        anchor: words for an event or a value that stands for the time ("before *the Lakers*").
+        ordinal: for `nth`, which one, from 1; for `previous`, how many steps back.
+        spans: the parts of the question (characters) that say all this.
+    """
+
+    kind: Kind = "none"
+    start: datetime | None = None
+    end: datetime | None = None
+    anchor: str | None = None
+    ordinal: int = 1
+    spans: tuple[tuple[int, int], ...] = ()
+
+    def without_time(self, question: str) -> str:
+        """Return the question with the words of time blanked out, every other character in its place."""
+        for start, end in self.spans:
+            question = question[:start] + " " * (end - start) + question[end:]
+        return question
+
+
+_E = rf"(?P<e>{EXPRESSION}|{BARE_MONTH})"
+_FIRM = rf"(?P<e>{EXPRESSION})"
+_TO = rf"(?P<f>{EXPRESSION}|{BARE_MONTH})"
+_ANCHOR = r"(?P<a>[^?]+?)(?=\s*[?.!]*\s*$)"
+_CHANGE = (
+    r"(?:chang(?:ed?|es|ing)|updat(?:ed?|es)|switch(?:ed|es)?|mov(?:ed?|es)|revis(?:ed?|es)|replac(?:ed?|es)|evolv(?:ed?|es)"
+    r"|develop(?:ed)?(?=\s+(?:over|since|so|through|during))|respond(?:ed|s)?|progress(?:ed|es)?|shift(?:ed|s)?|vari(?:ed|es)"
+    r"|correct(?:ed|s)?|amend(?:ed|s)?|turn(?:ed)?\s+over)\b"
+)
+
+_PERIODS: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
+    (kind, re.compile(pattern, re.IGNORECASE))
+    for kind, pattern in (
+        ("between", rf"\b(?:in\s+the\s+(?:time|years|period)\s+)?(?:between|from)\s+{_E}\s+(?:and|to|until|till|through|[-–])\s+{_TO}"),
+        ("since", rf"\b(?:ever\s+)?since\s+{_E}|\bfrom\s+{_E.replace('<e>', '<g>')}\s+on(?:wards?)?\b"),
+        ("until", rf"\b(?:right\s+up\s+|up\s+)?(?:un)?till?\s+{_E}|\b(?:up\s+to|by)\s+{_FIRM.replace('<e>', '<g>')}"),
+        ("before", rf"\b(?:(?:just|right|shortly|immediately)\s+)?(?:before|prior\s+to|preceding)\s+{_E}"),
+        ("after", rf"\b(?:(?:just|right|shortly|immediately)\s+)?(?:after|following)\s+{_E}"),
+        ("as_of", rf"\b(?:back\s+)?(?:in|on|at|during|as\s+of|as\s+at|as\s+per|around|throughout|for|by\s+the\s+end\s+of)\s+{_E}"),
+        ("as_of", rf"(?<![\w\"'“‘-]){_FIRM}"),
+    )
+)  # fmt: skip
+
+_ORDINALS = {
+    word: n + 1
+    for n, word in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth".split())
+}
+# "first name", "second language", "last lady": part of what the attribute is called, not of time.
+_COMPOUND = r"(?!\s+(?:names?|lad(?:y|ies)|languages?|authors?|aid|cousins?|class|degree|floor|half|person|party|wife's|place|foot)\b)"
+_ANAPHOR = r"(?:that|this|it|then|now|him|her|them|these|those|the\s+(?:current|present|latest|last|change|update|move)(?:\s+one)?)"
+
+_ASKED: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
+    (kind, re.compile(pattern, re.IGNORECASE))
+    for kind, pattern in (
+        ("count", rf"\bhow\s+(?:many\s+(?:different\s+)?(?:times|changes|updates)|often|frequently)\b(?=.*(?:{_CHANGE}|changes|updates))"),
+        ("count", r"\b(?:what\s+is\s+)?(?:the\s+)?(?:number|count)\s+of\s+(?:times|changes|updates)\b"),
+        ("count", rf"\bhow\s+(?:many\s+times|often)\s+(?:has|have|had)\b"),
+        ("trajectory", rf"\bhow\s+(?:has|have|had|did|does|is|was|were)\b(?=.*{_CHANGE})"),
+        ("trajectory", r"\b(?:the\s+)?(?:(?:full|complete|entire|whole|version|past)\s+)?(?:history|timeline|trajectory|evolution|progression|chronology|succession)(?<!in\shistory)(?:\s+(?:of|for|in))?\b"),
+        ("trajectory", r"\bover\s+(?:the\s+(?:years|months|weeks|time)|time)\b|\bthrough(?:out)?\s+the\s+years\b"),
+        ("trajectory", rf"\bwhat\s+(?:has\s+|have\s+|was\s+)?{_CHANGE}"),
+        ("when", r"\bsince\s+when\b|\bhow\s+long\s+ago\b"),
+        ("duration", r"\b(?:for\s+)?how\s+long\s+(?:has|have|had|is|was|were|did|does)\b"),
+        ("when", r"^\W*(?:(?:and|so|but|do\s+you\s+know|tell\s+me)\s+)?(?:when|(?:(?:in|on|during|from|since)\s+)?(?:what|which)\s+(?:year|date|day|month|time))\b"),
+        ("previous", rf"\b(?:(?:right|just|immediately|directly)\s+)?(?:before|prior\s+to)\s+{_ANAPHOR}(?=\s*(?:[?.!,]|$))"),
+        ("previous", r"\b(?:right\s+|just\s+|one\s+)?before\b(?=\s*[?.!]*\s*$)|\bthe\s+one\s+before\b(?!\s+last)"),
+        ("previous", r"\b(?:previous(?:ly)?|former(?:ly)?|preceding|predecessor(?:\s+of)?|penultimate|erstwhile|prior)\b|\bused\s+to\b"),
+        ("previous", r"\b(?:old|past|earlier)(?=\s+(?!are|is|was|were|to|than)\w)(?<!how\sold)(?<!years\sold)|\bex-(?=\w)"),
+        ("previous", r"\bearlier(?=\s*[?.!]*\s*$)|\bin\s+the\s+past\b"),
+        ("first", rf"\b(?:the\s+)?(?:very\s+)?(?:first{_COMPOUND}|initial(?:ly)?|earliest)\b|\boriginally\b(?=\s*[?.!,]*\s*$)|\bat\s+first\b|\bto\s+begin\s+with\b"),
+        ("nth", rf"\b(?:the\s+)?(?P<n>{'|'.join(list(_ORDINALS)[1:])}|\d+(?:st|nd|rd|th)){_COMPOUND}\b"),
+        ("latest", rf"\b(?:most\s+recent(?:ly)?|latest|newest|last(?:\s+known)?{_COMPOUND})\b"),
+        ("current", r"\b(?:current(?:ly)?|present(?:ly)?|right\s+now|now|nowadays|at\s+(?:the|this)\s+moment|at\s+present|these\s+days|today|as\s+of\s+(?:now|today)|still|incumbent|sitting)\b"),
+    )
+)  # fmt: skip
+_BEFORE_LAST = re.compile(r"\b(?:the\s+(?:one\s+)?)?(?:before\s+last|second\s+(?:to\s+)?last|last\s+but\s+one)\b", re.IGNORECASE)
+_ENDED = re.compile(r"\b(?:stop(?:ped)?|end(?:ed)?|quit|leave|left|cease[d]?|finish(?:ed)?|until\s+when)\b", re.IGNORECASE)
+_ANCHORS: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
+    (kind, re.compile(pattern, re.IGNORECASE))
+    for kind, pattern in (
+        ("before", rf"\b(?:(?:right|just|immediately)\s+)?(?:before|prior\s+to)\s+{_ANCHOR}"),
+        ("after", rf"\b(?:(?:right|just|immediately)\s+)?after\s+{_ANCHOR}"),
+        ("as_of", rf"(?<=\w)\s+(?:(?:back\s+)?(?:when|while|whilst)|at\s+the\s+time\s+(?:of|when|that)|during|in\s+the\s+(?:days|era|time)\s+of)\s+{_ANCHOR}"),
+    )
+)  # fmt: skip
+
+
+def recognise(question: str, now: datetime, *, names: Sequence[tuple[int, int]] = ()) -> TemporalOperator:
+    """Return the temporal operator of `question`; relative dates count from `now`.
+
+    `names` are the spans (characters) of names in the question: a year inside one is not a time.
+
+    >>> from datetime import UTC
+    >>> operator = recognise("Where did Alice live in March 2010?", datetime(2025, 1, 1, tzinfo=UTC))
+    >>> operator.kind, operator.start.year, operator.start.month
+    ('as_of', 2010, 3)
+    """
+    text = _masked(question, names)
+    operator = _period(text, now)
+    if operator.kind == "none":
+        operator = _anchored(text, question)
+    rest = operator.without_time(text)
+    for kind, pattern in _ASKED:
+        if match := pattern.search(rest):
+            return _merged(operator, kind, match, rest)
+    return operator
+
+
+def _masked(question: str, names: Sequence[tuple[int, int]]) -> str:
+    """Replace names and quotations by letters that are no word of time, in place."""
+    quoted = [m.span(1) for m in re.finditer(r"[\"“«]([^\"”»]+)[\"”»]", question)]
+    for start, end in [*names, *quoted]:
+        question = question[:start] + "X" * (end - start) + question[end:]
+    return question
+
+
+def _period(text: str, now: datetime) -> TemporalOperator:
+    for kind, pattern in _PERIODS:
+        for match in pattern.finditer(text):
+            groups = match.groupdict()
+            first = read_interval(groups.get("e") or groups.get("g") or "", now)
+            second = read_interval(groups["f"], now) if groups.get("f") else None
+            if first is None or (groups.get("f") and second is None):
+                continue
+            return _dated(kind, first, second, match.span())
+    return TemporalOperator()
+
+
+def _dated(kind: Kind, first: Interval, second: Interval | None, span: tuple[int, int]) -> TemporalOperator:
+    operator = TemporalOperator(kind, spans=(span,))
+    if kind == "between" and second is not None:
+        return replace(operator, start=min(first.start, second.start), end=max(first.end, second.end))
+    if kind == "since":
+        return replace(operator, start=first.start)
+    if kind in ("until", "before"):
+        return replace(operator, end=first.start if kind == "before" else first.end)
+    if kind == "after":
+        return replace(operator, start=first.end)
+    return replace(operator, start=first.start, end=first.end)
+
+
+def _anchored(text: str, question: str) -> TemporalOperator:
+    for kind, pattern in _ANCHORS:
+        match = pattern.search(text)
+        if match is None or re.match(rf"{_ANAPHOR}\b|last\b", match["a"], re.IGNORECASE):
+            continue
+        return TemporalOperator(kind, anchor=question[slice(*match.span("a"))].strip(), spans=(match.span(),))
+    return TemporalOperator()
+
+
+def _merged(period: TemporalOperator, kind: Kind, match: re.Match[str], rest: str) -> TemporalOperator:
+    """Add what is asked of the chain to the period it is asked about."""
+    spans = (*period.spans, match.span())
+    if last := _BEFORE_LAST.search(rest):
+        return replace(period, kind="previous", ordinal=2 if "before" in last[0] else 1, spans=(*spans, last.span()))
+    if kind == "current" and period.kind != "none":
+        return replace(period, spans=spans)
+    if kind == "previous" and period.kind not in ("none", "as_of"):
+        return replace(period, spans=spans)
+    if kind in ("count", "trajectory"):
+        spans = (*spans, *(found.span() for found in _words_of_change(rest)))
+    if kind == "when" and _ENDED.search(rest):
+        return replace(period, kind="ended", spans=spans)
+    if kind == "when":
+        return _when(period, spans, rest)
+    if kind == "nth":
+        word = match["n"].lower()
+        return replace(period, kind=kind, ordinal=_ORDINALS.get(word) or int(re.sub(r"\D", "", word)), spans=spans)
+    return replace(period, kind=kind, spans=spans)
+
+
+def _when(period: TemporalOperator, spans: tuple[tuple[int, int], ...], rest: str) -> TemporalOperator:
+    """Tell "when did it first ..." from "when did it last ..."; the first is what `ordinal` 1 says."""
+    ordinal = 1
+    if first := re.search(rf"\b(?:first{_COMPOUND}|originally)\b", rest, re.IGNORECASE):
+        ordinal, spans = -1, (*spans, first.span())
+    if last := re.search(rf"\b(?:last{_COMPOUND}|most\s+recently|recently)\b", rest, re.IGNORECASE):
+        spans = (*spans, last.span())
+    change = tuple(found.span() for found in _words_of_change(rest))
+    return replace(period, kind="when", ordinal=ordinal, spans=(*spans, *change))
+
+
+def _words_of_change(rest: str) -> Iterator[re.Match[str]]:
+    return re.finditer(rf"{_CHANGE}|\b(?:has|have|had|did)\s+(?=\w)|\bchanges\b", rest, re.IGNORECASE)
