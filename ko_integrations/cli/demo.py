@@ -1,0 +1,179 @@
+"""`ko demo`: the medical case of the main paper (4.2.9) over three dated sessions, beside a plain Chroma append."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from ko_integrations.cli.output import console, day, print_versions
+from ko_integrations.errors import MissingExtraError
+from ko_integrations.types import Quantity, Value
+
+if TYPE_CHECKING:
+    from ko_integrations.protocols import Embedder
+    from ko_integrations.store import KnowledgeStore
+
+PATIENT = "patient_MR"
+JANUARY = datetime(2025, 1, 14, 9, 0, tzinfo=UTC)
+MARCH = datetime(2025, 3, 18, 9, 0, tzinfo=UTC)
+NOVEMBER = datetime(2025, 11, 11, 9, 0, tzinfo=UTC)
+QUESTION = "How large is the tumor of patient MR?"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command of this module."""
+    app.command()(demo)
+
+
+def demo(
+    store: Annotated[Path | None, typer.Option(help="Keep the store in this new folder.")] = None,
+    timelines: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="Load and check these timelines (JSONL) instead of the story."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Order in which the timelines arrive.")] = 0,
+) -> None:
+    """Play a patient's case: facts change, the old values stay in the chain and out of the answers."""
+    embedder = default_embedder()
+    with folder(store) as path:
+        if timelines is not None:
+            from ko_integrations.cli.timelines import play
+
+            if not play(timelines, path, embedder, seed=seed):
+                raise typer.Exit(1)
+        else:
+            _play(path, embedder)
+
+
+@contextmanager
+def folder(kept: Path | None) -> Iterator[Path]:
+    """Give the folder of the demo: the one to keep, or a temporary one."""
+    if kept is not None:
+        kept.mkdir(parents=True, exist_ok=True)
+        yield kept
+    else:
+        with TemporaryDirectory(prefix="ko-demo-") as name:
+            yield Path(name)
+
+
+def default_embedder() -> "Embedder":
+    """Return all-MiniLM-L6-v2 where it is installed, else the hashing embedder, and say which."""
+    from ko_integrations.embeddings import HashingEmbedder, SentenceTransformerEmbedder
+
+    try:
+        embedder: Embedder = SentenceTransformerEmbedder()
+        embedder.encode(["warm up"])
+    except MissingExtraError as error:
+        console.print(f"[yellow]Embedder: hashing (words only, no meaning).[/] {error}")
+        return HashingEmbedder()
+    console.print(f"Embedder: {embedder.model_id}, dimension {embedder.dimension}. Index: a Chroma folder.")
+    return embedder
+
+
+class _Calendar:
+    """The demo's clock: it stands at the date of the session that is being played."""
+
+    today = JANUARY
+
+    def __call__(self) -> datetime:
+        return self.today
+
+
+def _play(path: Path, embedder: "Embedder") -> None:
+    from ko_integrations.store import KnowledgeStore
+
+    calendar = _Calendar()
+    store = KnowledgeStore.open(path / "store", embedder=embedder, clock=calendar)
+    plain = _PlainChroma(path / "plain", embedder)
+    try:
+        _january(store, plain)
+        calendar.today = MARCH
+        _march(store, plain)
+        calendar.today = NOVEMBER
+        _november(store, plain)
+    finally:
+        store.close()
+
+
+def _january(store: "KnowledgeStore", plain: "_PlainChroma") -> None:
+    _session("January", JANUARY, "the physician records the first findings")
+    _state(store, plain, "age", 67)
+    _state(store, plain, "diagnosis", "NSCLC stage IIB")
+    _state(store, plain, "tumor_size", Quantity(3, "cm"))
+    _state(store, plain, "tumor_location", "right upper lobe")
+
+
+def _march(store: "KnowledgeStore", plain: "_PlainChroma") -> None:
+    _session("March", MARCH, "a scan after chemotherapy")
+    at_diagnosis = store.read_exact(PATIENT, "tumor_size")
+    if at_diagnosis is not None:
+        console.print(f"  size at diagnosis, by exact read: [bold]{at_diagnosis.object}[/]")
+    _state(store, plain, "tumor_size", Quantity(1.2, "cm"))
+    untouched = store.read_exact(PATIENT, "diagnosis")
+    if untouched is not None:
+        console.print(f"  diagnosis, untouched by the update: {untouched.object}, version {untouched.provenance.version}")
+
+
+def _november(store: "KnowledgeStore", plain: "_PlainChroma") -> None:
+    _session("November", NOVEMBER, "looking back")
+    current = store.read_exact(PATIENT, "tumor_size")
+    earlier = store.read_exact(PATIENT, "tumor_size", as_of=JANUARY)
+    chain = store.history(PATIENT, "tumor_size")
+    if current is None or earlier is None:
+        console.print("[bold red]the store lost the tumor size[/]")
+        raise typer.Exit(1)
+    console.print(f"  current value:   [bold]{current.object}[/] since {day(current.valid_from)}")
+    console.print(f"  previous value:  {chain[-2].object}")
+    console.print(f"  as of {day(JANUARY)}: {earlier.object}")
+    console.print("  trajectory:      " + " -> ".join(f"{ko.object} ({ko.valid_from:%B})" for ko in chain))
+    print_versions(chain)
+
+    console.print(f'\nThe same question to both memories: "{QUESTION}"')
+    table = Table("ko_integrations", "plain Chroma, appended")
+    ours = [f"{hit.score:.2f}  {hit.ko}" for hit in store.read(QUESTION, 2)]
+    theirs = plain.query(QUESTION, 2)
+    for left, right in zip(ours, theirs, strict=True):
+        table.add_row(left, right)
+    console.print(table)
+    console.print("The append keeps both sizes and cannot tell which one holds; the store holds one and remembers the other.")
+
+
+def _session(name: str, when: datetime, what: str) -> None:
+    console.print(f"\n[bold]{name}[/] ({day(when)}): {what}")
+
+
+def _state(store: "KnowledgeStore", plain: "_PlainChroma", predicate: str, value: Value) -> None:
+    result = store.update(PATIENT, predicate, value, source="physician")
+    before = f", before it {result.previous.object}" if result.previous else ""
+    console.print(f"  {result.outcome}: {result.ko}{before}")
+    if result.ko is not None:
+        plain.append(result.ko.text)
+
+
+class _PlainChroma:
+    """What most memories do: embed the sentence, append it, hope for the best."""
+
+    def __init__(self, path: Path, embedder: "Embedder") -> None:
+        import chromadb
+        from chromadb.config import Settings
+
+        client = chromadb.PersistentClient(str(path), settings=Settings(anonymized_telemetry=False))
+        self._collection = client.get_or_create_collection(
+            "memory", embedding_function=None, configuration={"hnsw": {"space": "cosine"}}
+        )
+        self._embedder = embedder
+
+    def append(self, text: str) -> None:
+        self._collection.add(
+            ids=[str(self._collection.count())], documents=[text], embeddings=self._embedder.encode([text])
+        )
+
+    def query(self, question: str, k: int) -> list[str]:
+        found = self._collection.query(query_embeddings=self._embedder.encode([question]), n_results=k)
+        documents, distances = found["documents"] or [[]], found["distances"] or [[]]
+        return [f"{1 - distance:.2f}  {text}" for text, distance in zip(documents[0], distances[0], strict=True)]

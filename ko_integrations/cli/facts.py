@@ -1,0 +1,236 @@
+"""Commands on facts: state, read, look back, take back."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ko_integrations.cli.options import AsJson, AsOf, KnownAt, ValueType, moment, value_of, with_store
+from ko_integrations.cli.output import console, escape, plain, print_json, print_versions, stderr
+from ko_integrations.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from ko_integrations.store import KnowledgeStore
+    from ko_integrations.types import EraseReport, WriteResult
+
+Subject = Annotated[str, typer.Argument(help="Who or what the fact is about.")]
+PredicateName = Annotated[str, typer.Argument(help="Which property of it.")]
+Source = Annotated[str | None, typer.Option("--source", help="Who says so.")]
+Type = Annotated[ValueType, typer.Option("--type", help="How to read OBJECT; a quantity is '3 cm'.")]
+K = Annotated[int, typer.Option("-k", min=1, help="How many.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    for command in (update, get, search, history, changes, retract, withdraw, erase, write, ask):
+        app.command()(command)
+
+
+@with_store
+def update(
+    store: "KnowledgeStore",
+    subject: Subject,
+    predicate: PredicateName,
+    object: Annotated[str, typer.Argument(help="The value.")],
+    type: Type = "text",
+    source: Source = None,
+    confidence: Annotated[float, typer.Option(help="0 to 1.")] = 1.0,
+    valid_from: Annotated[str | None, typer.Option(help="Since when it holds. [default: now]")] = None,
+    valid_to: Annotated[str | None, typer.Option(help="Until when (exclusive).")] = None,
+    json: AsJson = False,
+) -> None:
+    """State a fact; a newer value supersedes the one before it."""
+    result = store.update(
+        subject,
+        predicate,
+        value_of(object, type),
+        source=source,
+        confidence=confidence,
+        valid_from=moment(valid_from, "valid_from"),
+        valid_to=moment(valid_to, "valid_to"),
+    )
+    if json:
+        return print_json(result)
+    console.print(_result_line(result))
+    return None
+
+
+def _result_line(result: "WriteResult") -> str:
+    if result.ko is None:
+        return f"refused: {escape(str(result.error))}"
+    before = f" (before: {escape(str(result.previous.object))})" if result.previous else ""
+    return f"{result.outcome}: {escape(str(result.ko))}{before}"
+
+
+@with_store
+def get(
+    store: "KnowledgeStore",
+    subject: Subject,
+    predicate: Annotated[str | None, typer.Argument(help="Which property; every one when left out.")] = None,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
+    json: AsJson = False,
+) -> None:
+    """Show what holds: one property, or every fact of a subject."""
+    when: dict[str, Any] = {"as_of": moment(as_of, "as_of"), "known_at": moment(known_at, "known_at")}
+    if predicate is None:
+        found = store.facts(subject, **when)
+    else:
+        found = store.read_values(subject, predicate, **when)
+    if json:
+        print_json(found)
+    elif found:
+        print_versions(found)
+    if not found:
+        stderr.print("no value")
+        raise typer.Exit(1)
+
+
+@with_store
+def search(
+    store: "KnowledgeStore",
+    query: Annotated[str, typer.Argument(help="Any words.")],
+    k: K = 5,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
+    json: AsJson = False,
+) -> None:
+    """Find facts by meaning; only what holds is found."""
+    with stderr.status("searching"):
+        hits = store.read(query, k, as_of=moment(as_of, "as_of"), known_at=moment(known_at, "known_at"))
+    if json:
+        return print_json(hits)
+    print_versions([hit.ko for hit in hits], scores=[hit.score for hit in hits])
+    return None
+
+
+@with_store
+def history(
+    store: "KnowledgeStore",
+    subject: Subject,
+    predicate: PredicateName,
+    known_at: KnownAt = None,
+    json: AsJson = False,
+) -> None:
+    """Show every version of a fact, oldest first."""
+    chain = store.history(subject, predicate, known_at=moment(known_at, "known_at"))
+    print_json(chain) if json else print_versions(chain)
+
+
+@with_store
+def changes(
+    store: "KnowledgeStore",
+    since: Annotated[str, typer.Argument(help="A cursor, or a time.")] = "0",
+    json: AsJson = False,
+) -> None:
+    """List what changed since a cursor or a time, and the cursor to go on from."""
+    page = store.changes_since(int(since) if since.isdigit() and len(since) != 4 else moment(since, "since"))
+    if json:
+        return print_json(page)
+    for change in page.items:
+        what = escape(str(change.ko)) if change.ko else ", ".join(slot[:12] for slot in change.ids)
+        console.print(f"{change.sequence:>8}  {change.recorded_at:%Y-%m-%d %H:%M:%S}  {change.kind:<9}  {what}")
+    console.print(f"cursor: {page.cursor}")
+    return None
+
+
+@with_store
+def retract(
+    store: "KnowledgeStore",
+    subject: Subject,
+    predicate: PredicateName,
+    object: Annotated[str | None, typer.Argument(help="Which member, of a set-valued property.")] = None,
+    type: Type = "text",
+    at: Annotated[str | None, typer.Option(help="When it stopped holding. [default: now]")] = None,
+    source: Source = None,
+) -> None:
+    """End a fact; its history stays."""
+    member = None if object is None else value_of(object, type)
+    store.retract(subject, predicate, member, at=moment(at, "at"), source=source)
+    console.print("retracted")
+
+
+@with_store
+def withdraw(store: "KnowledgeStore", source: Annotated[str, typer.Argument(help="Whose statements.")]) -> None:
+    """Take back everything that a source stated; the best of the rest shows."""
+    store.withdraw_source(source)
+    console.print("withdrawn")
+
+
+@with_store
+def erase(
+    store: "KnowledgeStore",
+    subject: Annotated[str | None, typer.Argument(help="Whose facts; all of the namespace with --everything.")] = None,
+    predicate: Annotated[str | None, typer.Argument(help="Only this property.")] = None,
+    object: Annotated[str | None, typer.Argument(help="Only this member of a set.")] = None,
+    type: Type = "text",
+    source: Annotated[str | None, typer.Option(help="What this source stated, instead of a subject.")] = None,
+    mentions: Annotated[bool, typer.Option("--mentions", help="Also facts whose value is SUBJECT.")] = False,
+    everything: Annotated[bool, typer.Option("--everything", help="The whole namespace.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    json: AsJson = False,
+) -> None:
+    """Delete for good, from log, index and files; nothing brings it back."""
+    if sum((subject is not None, source is not None, everything)) != 1:
+        raise InvalidInputError("subject", "name a subject, or --source, or --everything")
+    if not yes:
+        typer.confirm("Erase for good?", abort=True, err=True)
+    if everything:
+        report = store.erase_namespace()
+    elif source is not None:
+        report = store.erase_source(source)
+    else:
+        member = None if object is None else value_of(object, type)
+        report = store.erase(subject, predicate, member, mentions=mentions)
+    print_json(report) if json else _print_erasure(report)
+
+
+def _print_erasure(report: "EraseReport") -> None:
+    console.print(f"erased {report.erased} slot(s); " + ("no byte is left" if report.complete else "not everywhere:"))
+    for place in report.remaining:
+        console.print(f"  {escape(place)}")
+
+
+@with_store
+def write(
+    store: "KnowledgeStore",
+    file: Annotated[typer.FileText, typer.Argument(help="A text file, or - for standard input.")],
+    source: Source = None,
+    said_at: Annotated[str | None, typer.Option(help="When it was said; relative dates count from it.")] = None,
+    json: AsJson = False,
+) -> None:
+    """Read a text, store the facts it states, and say what was not understood."""
+    named = None if file is sys.stdin else Path(getattr(file, "name", "")).name or None
+    report = store.write(file.read(), source=source or named, said_at=moment(said_at, "said_at"))
+    if json:
+        return print_json(report)
+    for result in report.results:
+        console.print(_result_line(result))
+    for ko in report.retracted:
+        console.print(f"retracted: {escape(str(ko))}")
+    for piece in report.not_understood:
+        console.print(f"[yellow]not understood[/] ({escape(piece.reason)}): {escape(piece.text)}")
+    return None
+
+
+@with_store
+def ask(
+    store: "KnowledgeStore",
+    question: Annotated[str, typer.Argument(help="In plain words.")],
+    now: Annotated[str | None, typer.Option(help="Answer as if it were then.")] = None,
+    known_at: KnownAt = None,
+    json: AsJson = False,
+) -> None:
+    """Answer a question from the stored facts, or say that they do not answer it."""
+    answer = store.ask(question, now=moment(now, "now"), known_at=moment(known_at, "known_at"))
+    if json:
+        print_json(answer)
+    elif answer.value is not None:
+        console.print(escape(answer.text or str(plain(answer.value))))
+        console.print(f"[dim]{answer.route}, confidence {answer.confidence:.2f}[/]")
+        print_versions(answer.facts)
+    if answer.value is None:
+        stderr.print(escape(answer.text or "the store does not answer that"))
+        raise typer.Exit(1)
+

@@ -1,0 +1,52 @@
+"""Commands that look after a store: figures, checks, the index."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ko_integrations.cli.options import AsJson, make_embedder, with_store
+from ko_integrations.cli.output import console, escape, plain, print_json, print_mapping, progress, stderr
+
+if TYPE_CHECKING:
+    from ko_integrations.store import KnowledgeStore
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    for command in (stats, verify, rebuild):
+        app.command()(command)
+
+
+@with_store
+def stats(store: "KnowledgeStore", json: AsJson = False) -> None:
+    """Show how much the store holds, and how its index is."""
+    figures = plain(store.stats())
+    print_json(figures) if json else print_mapping(figures)
+
+
+@with_store
+def verify(store: "KnowledgeStore", json: AsJson = False) -> None:
+    """Compare log and index; exits 1 when something is wrong."""
+    with stderr.status("verifying"):
+        report = store.verify()
+    if json:
+        print_json(report)
+    else:
+        print_mapping(plain(report))
+    if not report.ok:
+        raise typer.Exit(1)
+
+
+@with_store
+def rebuild(
+    store: "KnowledgeStore",
+    encode_with: Annotated[
+        str | None, typer.Option(help="Encode everything anew with this model; without it, stored vectors are reused.")
+    ] = None,
+) -> None:
+    """Build the semantic index anew from the log."""
+    with progress() as bars:
+        task = bars.add_task("rebuilding", total=None)
+        store.rebuild_index(embedder=None if encode_with is None else make_embedder(encode_with))
+        bars.update(task, completed=1, total=1)
+    console.print(f"rebuilt: {escape(str(plain(store.stats())))}")

@@ -1,0 +1,141 @@
+"""How a command line names a store, and how it is opened: `--store`, `--namespace`, `--embedder`, `--index`.
+
+The four may stand before the command (`ko --store memory get ...`) or after it.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import date, datetime
+from functools import wraps
+from json import JSONDecodeError, loads
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from ko_integrations.errors import InvalidInputError
+from ko_integrations.times import parse_moment
+from ko_integrations.types import Quantity, Value
+
+if TYPE_CHECKING:
+    from ko_integrations.protocols import Embedder
+    from ko_integrations.store import KnowledgeStore
+
+DEFAULT_STORE = "memory"
+
+Store = Annotated[
+    str | None,
+    typer.Option("--store", envvar="KO_STORE", help="Folder, :memory: or database URL. [default: ./memory]"),
+]
+Namespace = Annotated[
+    str | None,
+    typer.Option("--namespace", envvar="KO_NAMESPACE", help="Whose memory: segments joined by '/', e.g. acme/alice."),
+]
+EmbedderName = Annotated[
+    str | None,
+    typer.Option(
+        "--embedder",
+        envvar="KO_EMBEDDER",
+        help="A sentence-transformers model, or 'hashing' (no model, words only). [default: all-MiniLM-L6-v2]",
+    ),
+]
+Index = Annotated[
+    str | None, typer.Option("--index", envvar="KO_INDEX", help="URL of a Chroma server instead of the folder's own.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+AsOf = Annotated[str | None, typer.Option("--as-of", help="What held then (ISO 8601, also 2010 or 2010-03).")]
+KnownAt = Annotated[str | None, typer.Option("--known-at", help="What the store knew then.")]
+ValueType = Literal["text", "int", "float", "bool", "date", "datetime", "quantity", "json"]
+
+_NAMES = {"store": Store, "namespace": Namespace, "embedder": EmbedderName, "index": Index}
+
+
+def with_store(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the store options; `function` takes the opened store as its first argument."""
+    signature = inspect.signature(function)
+    own = list(signature.parameters.values())[1:]
+    context = inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
+    shared = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+        for name, annotation in _NAMES.items()
+    ]
+
+    @wraps(function)
+    def command(ctx: typer.Context, **arguments: Any) -> None:
+        given = {name: arguments.pop(name) for name in _NAMES}
+        inherited = ctx.find_root().obj or {}
+        with opened(**{name: given[name] or inherited.get(name) for name in _NAMES}) as store:
+            function(store, **arguments)
+
+    parameters = [context, *(p.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD) for p in own), *shared]
+    command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": None}
+    del command.__wrapped__  # type: ignore[attr-defined]
+    return command
+
+
+@contextmanager
+def opened(
+    store: str | None = None, namespace: str | None = None, embedder: str | None = None, index: str | None = None
+) -> "Iterator[KnowledgeStore]":
+    """Open the store that the options name, as a bound view of the namespace; close it afterwards."""
+    from ko_integrations.store import KnowledgeStore
+
+    options: dict[str, Any] = {"namespace": segments(namespace)}
+    if embedder is not None:
+        options["embedder"] = make_embedder(embedder)
+    if index is not None:
+        options["index"] = index
+    opened_store = KnowledgeStore.open(store or DEFAULT_STORE, **options)
+    try:
+        yield opened_store
+    finally:
+        opened_store.close()
+
+
+def segments(namespace: str | None) -> tuple[str, ...]:
+    """Split `acme/alice` into its segments."""
+    return tuple(namespace.split("/")) if namespace else ()
+
+
+def make_embedder(name: str) -> "Embedder":
+    """Return the embedder that `--embedder` names."""
+    from ko_integrations.embeddings import HashingEmbedder, SentenceTransformerEmbedder
+
+    return HashingEmbedder() if name == "hashing" else SentenceTransformerEmbedder(name)
+
+
+def moment(text: str | None, field: str) -> datetime | None:
+    """Read a time option."""
+    return None if text is None else parse_moment(text, field)
+
+
+def value_of(text: str, kind: ValueType) -> Value:
+    """Read an object from the command line as `kind`; a quantity is written `3 cm`.
+
+    Raises:
+        InvalidInputError: it is not one.
+    """
+    try:
+        match kind:
+            case "text":
+                return text
+            case "int":
+                return int(text)
+            case "float":
+                return float(text)
+            case "bool":
+                return {"true": True, "yes": True, "false": False, "no": False}[text.casefold()]
+            case "date":
+                return date.fromisoformat(text)
+            case "datetime":
+                return parse_moment(text, "object")
+            case "quantity":
+                number, unit = text.split(maxsplit=1)
+                return Quantity(float(number) if "." in number else int(number), unit)
+            case "json":
+                return loads(text)  # type: ignore[no-any-return]
+    except (ValueError, KeyError, JSONDecodeError) as error:
+        if isinstance(error, InvalidInputError):
+            raise
+        raise InvalidInputError("object", f"{text!r} is not a {kind}") from error
