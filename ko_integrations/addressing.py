@@ -34,23 +34,23 @@ class Addresser:
         self.vocabulary = vocabulary
         self._log = log
         self._lock = threading.Lock()
-        self._generation = -1
+        self.generation = -1
         self._namings: dict[str, Naming] = {}
         self._aliases: dict[Namespace, dict[str, str]] = {}
 
     def refresh(self) -> None:
         """Read the recorded namings and aliases again if they changed. Cheap when they did not."""
         generation = self._log.generation()
-        if generation == self._generation:
+        if generation == self.generation:
             return
         with self._lock:
             self._namings = dict(self._log.namings())
             self._aliases = {}
-            self._generation = generation
+            self.generation = generation
 
     def forget(self) -> None:
         """Read everything again at the next refresh (a transaction was rolled back)."""
-        self._generation = -1
+        self.generation = -1
 
     def naming(self, predicate: str) -> Naming:
         """Return canonical name and cardinality of a predicate as asserted."""
@@ -69,7 +69,13 @@ class Addresser:
         return aliases.get(key, key)
 
     def place(
-        self, namespace: Namespace, subject: str, predicate: str, value: Value | None = None, *, verbatim: bool = False
+        self,
+        namespace: Namespace,
+        subject: str,
+        predicate: str,
+        value: Value | None = None,
+        *,
+        verbatim: bool = False,
     ) -> Address:
         """Return the address of a slot; `value` names the member where the predicate is set-valued.
 

@@ -83,7 +83,7 @@ def _comparable(value: Any, operand: Any) -> bool:
         return False
     if isinstance(value, int | float):
         return isinstance(operand, int | float)
-    return value is not _MISSING and type(value) is type(operand) and isinstance(value, str) or (
+    return (value is not _MISSING and type(value) is type(operand) and isinstance(value, str)) or (
         hasattr(value, "isoformat") and type(value) is type(operand)
     )  # fmt: skip
 

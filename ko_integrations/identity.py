@@ -89,7 +89,12 @@ def normalize_predicate(text: str) -> str:
 
 
 def slot_id(
-    namespace: Sequence[str], subject: str, predicate: str, member: bytes | None = None, *, verbatim: bool = False
+    namespace: Sequence[str],
+    subject: str,
+    predicate: str,
+    member: bytes | None = None,
+    *,
+    verbatim: bool = False,
 ) -> bytes:
     """Return the 32-byte id of a slot, SHA-256 over length-framed parts.
 
@@ -102,7 +107,9 @@ def slot_id(
     if member is not None:
         parts.append(member)
     frame = b"".join(b"%d:%b" % (len(part), part) for part in parts)
-    return sha256(b"ko/%b/1;%d;%d;%b" % (b"key" if verbatim else b"fact", len(namespace), len(parts), frame)).digest()
+    return sha256(
+        b"ko/%b/1;%d;%d;%b" % (b"key" if verbatim else b"fact", len(namespace), len(parts), frame)
+    ).digest()
 
 
 def canonical_value(value: Value) -> bytes:

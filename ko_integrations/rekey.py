@@ -14,9 +14,9 @@ from ko_integrations.log.fold import covering, same_value, sort_chain
 from ko_integrations.types import Value
 from ko_integrations.vocabulary import Vocabulary
 
-__all__ = ["alias_subject", "apply_vocabulary"]
+__all__ = ["CARRIED", "alias_subject", "apply_vocabulary"]
 
-_CARRIED = "ko:rekey:"  # source of retractions that were carried over a change of cardinality
+CARRIED = "ko:rekey:"  # source of retractions that were carried over a change of cardinality
 
 
 def apply_vocabulary(log: VersionLog, addresser: Addresser, vocabulary: Vocabulary, *, now: int) -> int:
@@ -24,17 +24,15 @@ def apply_vocabulary(log: VersionLog, addresser: Addresser, vocabulary: Vocabula
 
     Return how many moved. One transaction.
     """
+    if not _renamed(log, vocabulary):
+        return 0
     with log.transaction():
-        changed = {
-            key: naming
-            for key, recorded in log.namings().items()
-            if (naming := _named_by(vocabulary, key)) != recorded
-        }
-        if not changed:
-            return 0
+        changed = _renamed(log, vocabulary)  # again, now that nobody else can write
         affected = _asserted_under(log, predicates=sorted(changed), now=now)
-        for namespace, canonical in sorted({(a.address.namespace, a.address.predicate_key) for a in affected}):
-            log.withdraw(namespace, _CARRIED + canonical, now=now)
+        for namespace, canonical in sorted(
+            {(a.address.namespace, a.address.predicate_key) for a in affected}
+        ):
+            log.withdraw(namespace, CARRIED + canonical, now=now)
         log.record_namings(changed)
         addresser.refresh()
         moved = log.rekey(_placer(addresser, affected), predicates=sorted(changed), now=now)
@@ -52,10 +50,20 @@ def alias_subject(
     """
     alias_key = normalize_name(alias)
     with log.transaction():
-        log.set_alias(namespace, alias_key, None if subject is None else addresser.subject_key(namespace, subject))
+        log.set_alias(
+            namespace, alias_key, None if subject is None else addresser.subject_key(namespace, subject)
+        )
         addresser.refresh()
         affected = _asserted_under(log, subjects=[(namespace, alias_key)], now=now)
         return log.rekey(_placer(addresser, affected), subjects=[(namespace, alias_key)], now=now)
+
+
+def _renamed(log: VersionLog, vocabulary: Vocabulary) -> dict[str, Naming]:
+    return {
+        key: naming
+        for key, recorded in log.namings().items()
+        if (naming := _named_by(vocabulary, key)) != recorded
+    }
 
 
 def _named_by(vocabulary: Vocabulary, key: str) -> Naming:
@@ -65,7 +73,11 @@ def _named_by(vocabulary: Vocabulary, key: str) -> Naming:
 
 
 def _asserted_under(
-    log: VersionLog, *, predicates: Sequence[str] = (), subjects: Sequence[tuple[Namespace, str]] = (), now: int
+    log: VersionLog,
+    *,
+    predicates: Sequence[str] = (),
+    subjects: Sequence[tuple[Namespace, str]] = (),
+    now: int,
 ) -> list[Assertion]:
     """Collect the assertions that a re-key would touch, by asking it to move each to where it stands."""
     found: list[Assertion] = []
@@ -81,7 +93,9 @@ def _asserted_under(
 def _placer(addresser: Addresser, affected: Sequence[Assertion]) -> Callable[[Assertion], Address]:
     """Return where each assertion belongs now. A member's retraction goes where its member goes."""
     member_values: dict[bytes, Value] = {
-        a.address.slot: decode_value(a.kind, a.value) for a in affected if a.address.member and a.value is not None
+        a.address.slot: decode_value(a.kind, a.value)
+        for a in affected
+        if a.address.member and a.value is not None
     }
 
     def place(assertion: Assertion) -> Address:
@@ -127,5 +141,5 @@ def _carry_retractions(addresser: Addresser, affected: Sequence[Assertion]) -> l
 def _retraction(target: Address, ended: Assertion, tombstone: Assertion) -> Entry:
     return Entry(
         address=replace(target), subject=ended.subject, predicate=ended.predicate, kind="s", value=None,
-        valid_from=tombstone.valid_from, source=_CARRIED + target.predicate_key,
+        valid_from=tombstone.valid_from, source=CARRIED + target.predicate_key,
     )  # fmt: skip

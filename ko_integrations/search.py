@@ -15,6 +15,7 @@ from ko_integrations.errors import IndexBehind, IndexUnavailableError, InvalidIn
 from ko_integrations.filters import Condition
 from ko_integrations.log.contract import Namespace, Scope, Version, VersionLog
 from ko_integrations.log.fold import head_at
+from ko_integrations.log.pages import each_chain
 from ko_integrations.records import to_knowledge_object
 from ko_integrations.sync import Synchroniser
 from ko_integrations.types import Hit
@@ -110,7 +111,9 @@ class Searcher:
 
         if isinstance(query, str):
             encode = getattr(self._sync.embedder, "encode_query", None)
-            return np.asarray(encode(query) if encode else self._sync.embedder.encode([query])[0], dtype=np.float32)
+            return np.asarray(
+                encode(query) if encode else self._sync.embedder.encode([query])[0], dtype=np.float32
+            )
         return unit_vector(query, self._sync.dimension, "query")
 
     # -- exactly --------------------------------------------------------------------------------------------
@@ -138,7 +141,11 @@ class Searcher:
             missing = [slot for slot, _, blob in rows if blob is None or len(blob) != size]
             for start in range(0, len(missing), 1_000):
                 self._sync.vectors_of(list(self._log.heads(missing[start : start + 1_000], now).values()))
-            rows = [row for row in self._log.head_vectors(namespace, now) if row[2] is not None and len(row[2]) == size]
+            rows = [
+                row
+                for row in self._log.head_vectors(namespace, now)
+                if row[2] is not None and len(row[2]) == size
+            ]
         data = b"".join(blob for _, _, blob in rows if blob is not None)
         vectors = np.frombuffer(data, dtype="<f4").reshape(len(rows), self._sync.dimension)
         slots, sequences = [slot for slot, _, _ in rows], [first for _, first, _ in rows]
@@ -154,7 +161,11 @@ class Searcher:
         hits: list[Hit] = []
         reach = len(scores) if condition else min(len(scores), 2 * k + CHUNK)
         while True:
-            best = np.argpartition(-scores, reach - 1)[:reach] if 0 < reach < len(scores) else np.arange(len(scores))
+            best = (
+                np.argpartition(-scores, reach - 1)[:reach]
+                if 0 < reach < len(scores)
+                else np.arange(len(scores))
+            )
             best = best[np.argsort(-scores[best], kind="stable")]
             hits.clear()
             for start in range(0, len(best), max(k, CHUNK)):
@@ -199,7 +210,8 @@ class Searcher:
         self, slots: Sequence[bytes], namespace: Namespace, vector: "NDArray[np.float32]", k: int,
         condition: Condition | None,
     ) -> list[Hit]:  # fmt: skip
-        heads = [head for head in self._log.heads(slots, self._now()).values() if head.first.address.namespace == namespace]
+        found = self._log.heads(slots, self._now()).values()
+        heads = [head for head in found if head.first.address.namespace == namespace]
         if not heads:
             return []
         scores = self._sync.vectors_of(heads) @ vector
@@ -212,11 +224,9 @@ class Searcher:
 
     # -- helpers ------------------------------------------------------------------------------------------------
     def _held(self, namespace: Namespace, as_of: int, known_at: int | None) -> Iterator[Version]:
-        after: bytes | None = None
-        while page := self._log.chains(Scope(namespace), known_at=known_at, after=after, limit=1_000):
-            for after, chain in page.items():
-                if (version := head_at(chain, as_of)) is not None:
-                    yield version
+        for _, chain in each_chain(self._log, Scope(namespace), known_at):
+            if (version := head_at(chain, as_of)) is not None:
+                yield version
 
     def _is_due(self, namespace: Namespace) -> bool:
         due = self._log.next_due(namespace)
@@ -253,7 +263,9 @@ def unit_vector(values: object, dimension: int, field: str) -> "NDArray[np.float
     except (TypeError, ValueError) as error:
         raise InvalidInputError(field, f"not a vector of numbers: {error}") from error
     if vector.shape != (dimension,):
-        raise InvalidInputError(field, f"shape {vector.shape}, this store's vectors have shape ({dimension},)")
+        raise InvalidInputError(
+            field, f"shape {vector.shape}, this store's vectors have shape ({dimension},)"
+        )
     if not np.isfinite(vector).all():
         raise InvalidInputError(field, "contains NaN or infinity")
     norm = float(np.linalg.norm(vector))

@@ -23,6 +23,7 @@ from ko_integrations.errors import (
 )
 from ko_integrations.index.contract import SemanticIndex
 from ko_integrations.log.contract import Namespace, Pending, Scope, Version, VersionLog
+from ko_integrations.log.pages import each_head
 from ko_integrations.protocols import Embedder
 from ko_integrations.records import version_text
 from ko_integrations.testing import faults
@@ -112,7 +113,9 @@ class Synchroniser:
         """
         recorded = self._log.get_state("model")
         if recorded is None:
-            self._log.set_state({"model": self._embedder.model_id, "dimension": str(self._embedder.dimension)})
+            self._log.set_state(
+                {"model": self._embedder.model_id, "dimension": str(self._embedder.dimension)}
+            )
         elif recorded != self._embedder.model_id:
             raise IndexMismatchError(
                 f"this store's vectors were made by {recorded!r}, the embedder is {self._embedder.model_id!r}: "
@@ -313,7 +316,9 @@ class Synchroniser:
             if self.indexed:
                 index = self.index()
                 if index is None:
-                    return [f"the semantic index, which cannot be reached now ({self.degraded}); it is retried"]
+                    return [
+                        f"the semantic index, which cannot be reached now ({self.degraded}); it is retried"
+                    ]
                 try:
                     reason = index.scrub([slot.hex() for slot in slots])
                     faults.reach("erase:scrubbed")
@@ -323,7 +328,9 @@ class Synchroniser:
                     return [f"the semantic index, which cannot be reached now ({error}); it is retried"]
                 remaining += [reason] if reason else []
             if not self._log.erased(slots):
-                remaining.append("the database's write-ahead log, replicas and back-ups, or a reader's open snapshot")
+                remaining.append(
+                    "the database's write-ahead log, replicas and back-ups, or a reader's open snapshot"
+                )
             faults.reach("erase:done")
         return remaining
 
@@ -344,7 +351,9 @@ class Synchroniser:
                 log=problems,
                 missing=tuple(sorted(heads.keys() - held - waiting)),
                 extra=tuple(sorted(held - heads.keys() - waiting)),
-                unreachable=self._unreachable(index, [heads[i] for i in sorted(heads.keys() & held - waiting)], sample),
+                unreachable=self._unreachable(
+                    index, [heads[i] for i in sorted(heads.keys() & held - waiting)], sample
+                ),
                 pending=pending,
             )
 
@@ -361,10 +370,7 @@ class Synchroniser:
 
     def _all_heads(self) -> Iterator[Version]:
         for namespace in self._log.namespaces():
-            after: bytes | None = None
-            while page := self._log.scan(Scope(namespace), self._now(), after=after):
-                yield from page
-                after = page[-1].first.address.slot
+            yield from each_head(self._log, Scope(namespace), self._now())
 
     def rebuild(self, embedder: object | None = None, *, progress: Progress | None = None) -> int:
         """Build the next generation of the index from the log's vectors, then switch to it.

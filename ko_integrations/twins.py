@@ -15,7 +15,9 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 # A batch is a transaction of one thread: what is awaited inside it must run on that thread.
-_thread: contextvars.ContextVar[ThreadPoolExecutor | None] = contextvars.ContextVar("ko_batch_thread", default=None)
+_thread: contextvars.ContextVar[ThreadPoolExecutor | None] = contextvars.ContextVar(
+    "ko_batch_thread", default=None
+)
 
 
 def async_twin(

@@ -1,6 +1,6 @@
 """The things the public API takes and gives: immutable, typed, times in aware UTC."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from html import escape
 from typing import Any, Literal
@@ -14,6 +14,7 @@ __all__ = [
     "Confirmation",
     "EraseReport",
     "Fact",
+    "HeadPage",
     "Hit",
     "KnowledgeObject",
     "NotUnderstood",
@@ -150,7 +151,9 @@ class KnowledgeObject(_Frozen):
 def chain_html(chain: Sequence[KnowledgeObject]) -> str:
     """Return a small HTML table of versions, for Jupyter."""
     head = "".join(f"<th>{name}</th>" for name in _HTML_COLUMNS)
-    rows = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in _html_cells(ko)) + "</tr>" for ko in chain)
+    rows = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in _html_cells(ko)) + "</tr>" for ko in chain
+    )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
@@ -171,6 +174,19 @@ class Chain(list[KnowledgeObject]):
 
     def _repr_html_(self) -> str:
         return chain_html(self)
+
+
+class HeadPage(_Frozen):
+    """A page of what holds; `cursor` goes to the next call, None after the last page."""
+
+    items: tuple[KnowledgeObject, ...]
+    cursor: str | None
+
+    def __iter__(self) -> Iterator[KnowledgeObject]:  # type: ignore[override]
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
 
 
 class Hit(_Frozen):

@@ -17,7 +17,11 @@ class SemanticIndex(Protocol):
     """
 
     def upsert(
-        self, namespaces: Sequence[Namespace], ids: Sequence[str], vectors: "NDArray[np.float32]", texts: Sequence[str]
+        self,
+        namespaces: Sequence[Namespace],
+        ids: Sequence[str],
+        vectors: "NDArray[np.float32]",
+        texts: Sequence[str],
     ) -> None:
         """Set records (ids distinct), in batches of the backend's own maximum."""
         ...
@@ -26,7 +30,9 @@ class SemanticIndex(Protocol):
         """Remove records; ids it does not have do not matter."""
         ...
 
-    def query(self, vector: "NDArray[np.float32]", k: int, namespace: Namespace | None) -> list[tuple[str, float]]:
+    def query(
+        self, vector: "NDArray[np.float32]", k: int, namespace: Namespace | None
+    ) -> list[tuple[str, float]]:
         """Return up to k (id, cosine similarity), best first; `namespace` None searches all records."""
         ...
 

@@ -139,12 +139,18 @@ class VersionReader(Protocol):
         """Return the heads of many slots; slots without one are left out."""
         ...
 
-    def scan(self, scope: Scope, now: int, *, after: bytes | None = None, limit: int = 1_000) -> list[Version]:
+    def scan(
+        self, scope: Scope, now: int, *, after: bytes | None = None, limit: int = 1_000
+    ) -> list[Version]:
         """Return a page of heads in order of slot id, from the one after `after`."""
         ...
 
     def chains(
-        self, scope: Scope | Sequence[bytes], *, known_at: int | None = None, after: bytes | None = None,
+        self,
+        scope: Scope | Sequence[bytes],
+        *,
+        known_at: int | None = None,
+        after: bytes | None = None,
         limit: int | None = None,
     ) -> dict[bytes, list[Assertion]]:
         """Return the assertions of whole slots in (valid_from, sequence) order, by slot id, paged by slot.
@@ -155,7 +161,12 @@ class VersionReader(Protocol):
         ...
 
     def subjects(
-        self, namespace: Namespace, *, prefix: str = "", keys: Sequence[str] | None = None, limit: int | None = None
+        self,
+        namespace: Namespace,
+        *,
+        prefix: str = "",
+        keys: Sequence[str] | None = None,
+        limit: int | None = None,
     ) -> dict[str, str]:
         """Return canonical subject key -> first spelling, for subjects with a head, sorted by key.
 
@@ -212,8 +223,12 @@ class VersionLog(VersionReader, Protocol):
         ...
 
     def rekey(
-        self, place: Callable[[Assertion], Address], *, predicates: Sequence[str] = (),
-        subjects: Sequence[tuple[Namespace, str]] = (), now: int,
+        self,
+        place: Callable[[Assertion], Address],
+        *,
+        predicates: Sequence[str] = (),
+        subjects: Sequence[tuple[Namespace, str]] = (),
+        now: int,
     ) -> int:
         """Move the assertions that were asserted under these predicate or subject keys to where `place` says.
 
@@ -223,8 +238,13 @@ class VersionLog(VersionReader, Protocol):
         ...
 
     def erase(
-        self, scope: Scope | None, *, slots: Sequence[bytes] | None = None, source: tuple[Namespace, str] | None = None,
-        sequences: Sequence[int] | None = None, now: int,
+        self,
+        scope: Scope | None,
+        *,
+        slots: Sequence[bytes] | None = None,
+        source: tuple[Namespace, str] | None = None,
+        sequences: Sequence[int] | None = None,
+        now: int,
     ) -> list[bytes]:
         """Delete assertions, slots, vectors, moves, outbox rows and aliases for good; return the slots touched.
 

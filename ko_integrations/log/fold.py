@@ -27,7 +27,9 @@ def same_value(one: Assertion, other: Assertion) -> bool:
         return True
     if one.kind == other.kind == "i" or (one.kind != other.kind and not {one.kind, other.kind} <= {"i", "f"}):
         return False
-    return canonical_value(decode_value(one.kind, one.value)) == canonical_value(decode_value(other.kind, other.value))
+    return canonical_value(decode_value(one.kind, one.value)) == canonical_value(
+        decode_value(other.kind, other.value)
+    )
 
 
 def ends(chain: Sequence[Assertion]) -> list[int | None]:

@@ -1,0 +1,274 @@
+"""What an open store consists of, shared by all its views: log, index, embedder, names, clock."""
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from ko_integrations.addressing import Addresser
+from ko_integrations.embeddings import SentenceTransformerEmbedder, as_embedder
+from ko_integrations.errors import (
+    EmbedderError,
+    ForkedStoreError,
+    IndexMismatchError,
+    InvalidInputError,
+    NotAStoreError,
+    StoreClosedError,
+)
+from ko_integrations.index.opening import index_opener
+from ko_integrations.log import VersionLog, open_log
+from ko_integrations.protocols import Compiler, QueryParser
+from ko_integrations.rekey import apply_vocabulary
+from ko_integrations.search import Searcher
+from ko_integrations.sync import Synchroniser
+from ko_integrations.testing import faults
+from ko_integrations.times import to_micros
+from ko_integrations.vocabulary import Vocabulary
+
+__all__ = ["Handle", "Stats", "open_handle"]
+
+LOG_FILE = "log.sqlite3"
+INDEX_FOLDER = "chroma"
+
+
+class Stats(BaseModel):
+    """The size and the state of a store.
+
+    Attributes:
+        facts: heads in all namespaces.
+        namespaces: namespaces that hold something.
+        pending: slots that wait to be indexed.
+        log_bytes: size of the log on disk, 0 where it is not a file.
+        indexed: whether there is a semantic index besides the log's vectors.
+        degraded: why the index cannot be used now; reads search exactly meanwhile.
+        last_error: what the background drain last failed with.
+        model, dimension: of the stored vectors, once there are any.
+        generation: of the index; each rebuild makes the next.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    facts: int
+    namespaces: int
+    pending: int
+    log_bytes: int
+    indexed: bool
+    degraded: str | None
+    last_error: str | None
+    model: str | None
+    dimension: int | None
+    generation: int
+
+
+class Handle:
+    """The open parts of a store. Thread-safe; of no use in a forked child."""
+
+    def __init__(
+        self, where: str, log: VersionLog, addresser: Addresser, sync: Synchroniser,
+        clock: Callable[[], datetime] | None, compiler: Compiler | None, parser: QueryParser | None,
+    ) -> None:  # fmt: skip
+        self.where = where
+        self.log = log
+        self.addresser = addresser
+        self.sync = sync
+        self._clock = clock
+        self._compiler = compiler
+        self._parser = parser
+        self.searcher = Searcher(log, sync, self.now)
+        self._pid = os.getpid()
+        self._closed = False
+        self._close_lock = threading.Lock()
+        self._depth = threading.local()
+
+    def check(self) -> "Handle":
+        """Return this handle if it may be used here, its names up to date.
+
+        Raises:
+            ForkedStoreError: this is a forked child of the process that opened it.
+            StoreClosedError: it was closed.
+        """
+        if os.getpid() != self._pid:
+            raise ForkedStoreError("this store was opened before the fork; open it again in the child")
+        if self._closed:
+            raise StoreClosedError("this store is closed")
+        self.addresser.refresh()
+        return self
+
+    def clock(self) -> datetime:
+        """Return the present, aware."""
+        return datetime.now(UTC) if self._clock is None else self._clock()
+
+    def now(self) -> int:
+        """Return the present in microseconds."""
+        return _present(self._clock)
+
+    @property
+    def compiler(self) -> Compiler:
+        """The compiler; the offline one unless another was configured."""
+        if self._compiler is None:
+            from ko_integrations.compiler import OfflineCompiler
+
+            self._compiler = OfflineCompiler()
+        return self._compiler
+
+    @property
+    def parser(self) -> QueryParser:
+        """The query parser; the offline one unless another was configured."""
+        if self._parser is None:
+            from ko_integrations.query import OfflineQueryParser
+
+            self._parser = OfflineQueryParser()
+        return self._parser
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Group the writes of this thread in one transaction."""
+        self._depth.value = getattr(self._depth, "value", 0) + 1
+        try:
+            with self.log.transaction():
+                yield
+        except BaseException:
+            self.addresser.forget()  # names first seen in what was rolled back
+            raise
+        finally:
+            self._depth.value -= 1
+        if not self._depth.value:
+            faults.reach("log:committed")
+
+    @contextmanager
+    def naming_change(self) -> Iterator[None]:
+        """Run a change of names; should it fail, forget what was read of it."""
+        try:
+            yield
+        except BaseException:
+            self.addresser.forget()
+            raise
+        self.addresser.refresh()
+
+    def refuse_in_batch(self, operation: str) -> None:
+        """Raise unless no batch is open in this thread.
+
+        Raises:
+            InvalidInputError: `operation` reaches beyond the transaction and cannot be rolled back.
+        """
+        if getattr(self._depth, "value", 0):
+            raise InvalidInputError("batch", f"{operation} cannot be undone and so has no place in a batch")
+
+    def wrote(self, count: int) -> None:
+        """Note that `count` slots may wait to be indexed."""
+        self.sync.wrote(count)
+
+    def keep_vocabulary(self, vocabulary: Vocabulary) -> None:
+        """Put `vocabulary` in force here, and for whoever opens the store without one."""
+        self.log.set_state({"vocabulary": json.dumps(vocabulary.to_dict())})
+        self.addresser.vocabulary = vocabulary
+
+    def stats(self) -> Stats:
+        """Return how big the store is and what state it is in."""
+        dimension = self.log.get_state("dimension")
+        return Stats(
+            facts=self.log.count(),
+            namespaces=len(self.log.namespaces()),
+            pending=self.log.pending(),
+            log_bytes=self.log.size(),
+            indexed=self.sync.indexed,
+            degraded=self.sync.degraded,
+            last_error=self.sync.last_error,
+            model=self.log.get_state("model"),
+            dimension=int(dimension) if dimension else None,
+            generation=int(self.log.get_state("generation") or 0),
+        )
+
+    def close(self) -> None:
+        """Release everything; twice does no harm. In a forked child nothing of the parent's is touched."""
+        with self._close_lock:
+            if self._closed or os.getpid() != self._pid:
+                return
+            self._closed = True
+            self.sync.close()
+            self.log.close()
+
+
+def _present(clock: Callable[[], datetime] | None) -> int:
+    return time.time_ns() // 1_000 if clock is None else to_micros(clock(), "clock")
+
+
+def open_handle(
+    where: str | PathLike[str],
+    *,
+    embedder: Any,
+    vocabulary: Vocabulary | None,
+    compiler: Compiler | None,
+    parser: QueryParser | None,
+    index: Any,
+    collection: str,
+    clock: Callable[[], datetime] | None,
+) -> Handle:
+    """Open log, index and names; finish what a crash left undone."""
+    location, folder = _locate(where)
+    log = open_log(location)
+    try:
+        in_force = vocabulary or _stored_vocabulary(log) or Vocabulary.general()
+        addresser = Addresser(log, in_force)
+        sync = Synchroniser(
+            log,
+            SentenceTransformerEmbedder() if embedder is None else as_embedder(embedder),
+            index_opener(index, None if folder is None else folder / INDEX_FOLDER, collection),
+            lambda: _present(clock),
+        )
+        handle = Handle(fspath(where), log, addresser, sync, clock, compiler, parser)
+        addresser.refresh()
+        with handle.naming_change():
+            apply_vocabulary(log, addresser, in_force, now=handle.now())
+        if vocabulary is not None and vocabulary.to_dict() != _stored_dict(log):
+            handle.keep_vocabulary(vocabulary)
+        _finish_erasures(sync)
+    except BaseException:
+        log.close()
+        raise
+    return handle
+
+
+def _finish_erasures(sync: Synchroniser) -> None:
+    """Resume erasures that a crash interrupted; opening must not fail because the index cannot be had now."""
+    try:
+        sync.finish_erasures()
+    except (EmbedderError, IndexMismatchError) as error:
+        sync.last_error = str(error)
+
+
+def _locate(where: str | PathLike[str]) -> tuple[str, Path | None]:
+    """Return what to open as the log, and the store's folder if it has one.
+
+    Raises:
+        NotAStoreError: a file, or a folder of something else.
+    """
+    text = fspath(where)
+    if text == ":memory:" or "://" in text:
+        return text, None
+    folder = Path(text)
+    if folder.exists() and not folder.is_dir():
+        raise NotAStoreError(f"{folder} is a file; a store is a folder")
+    log_file = folder / LOG_FILE
+    if folder.is_dir() and not log_file.exists() and any(folder.iterdir()):
+        raise NotAStoreError(f"{folder} holds something else and no {LOG_FILE}; it was left alone")
+    folder.mkdir(parents=True, exist_ok=True)
+    return str(log_file), folder
+
+
+def _stored_dict(log: VersionLog) -> Any:
+    text = log.get_state("vocabulary")
+    return None if text is None else json.loads(text)
+
+
+def _stored_vocabulary(log: VersionLog) -> Vocabulary | None:
+    data = _stored_dict(log)
+    return None if data is None else Vocabulary.from_dict(data)

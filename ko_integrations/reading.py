@@ -1,0 +1,354 @@
+"""The reads of one namespace: exact, in time, by meaning."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ko_integrations import writing
+from ko_integrations.addressing import check_namespace
+from ko_integrations.errors import InvalidInputError, SetValuedError
+from ko_integrations.filters import Where, compile_where
+from ko_integrations.handle import Handle
+from ko_integrations.identity import canonical_value, check_text, normalize_name
+from ko_integrations.log.contract import Address, Assertion, Event, Namespace, Scope
+from ko_integrations.log.fold import fold, head_at
+from ko_integrations.log.pages import each_chain, each_head
+from ko_integrations.protocols import Embedder
+from ko_integrations.records import to_knowledge_object, to_knowledge_objects
+from ko_integrations.times import Moment, from_micros, to_micros
+from ko_integrations.twins import async_iterator_twin, async_twin
+from ko_integrations.types import (
+    Answer,
+    Chain,
+    Change,
+    Changes,
+    HeadPage,
+    Hit,
+    KnowledgeObject,
+    Value,
+)
+from ko_integrations.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["FactView"]
+
+_PAGE = 1_000
+
+
+class FactView:
+    """One namespace of an open store, reading only. `KnowledgeStore` adds writing and house keeping.
+
+    Every method sees exactly this namespace. Each has a twin `a...` for async code.
+    """
+
+    def __init__(self, handle: Handle, namespace: Namespace, *, opener: bool = False) -> None:
+        self._handle = handle
+        self._namespace = namespace
+        self._opener = opener
+
+    @property
+    def namespace_path(self) -> Namespace:
+        """The namespace this view is bound to."""
+        return self._namespace
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The vocabulary in force."""
+        return self._handle.addresser.vocabulary
+
+    @property
+    def embedder(self) -> Embedder:
+        """The embedder in force.
+
+        Raises:
+            IndexMismatchError: the stored vectors were made by another model.
+        """
+        return self._handle.check().sync.embedder
+
+    # -- exact reads ------------------------------------------------------------------------------------------
+    def read_exact(
+        self,
+        subject: str,
+        predicate: str,
+        *,
+        as_of: Moment | None = None,
+        known_at: Moment | None = None,
+        verbatim: bool = False,
+    ) -> KnowledgeObject | None:
+        """Return what holds in a slot: at `as_of` (default: now), as known at `known_at` (default: now).
+
+        Raises:
+            SetValuedError: the predicate holds a set; use `read_values`.
+
+        Source: main paper A.3 (ReadExact).
+        """
+        handle = self._handle.check()
+        address = self._place(subject, predicate, verbatim=verbatim)
+        if as_of is None and known_at is None:
+            head = handle.log.head(address.slot, handle.now())
+            return None if head is None else to_knowledge_object(head)
+        found = self._past([address.slot], as_of, known_at)
+        return found[0] if found else None
+
+    def read_values(
+        self, subject: str, predicate: str, *, as_of: Moment | None = None, known_at: Moment | None = None
+    ) -> list[KnowledgeObject]:
+        """Return what holds: the members of a set-valued predicate by event time, or a list of at most one."""
+        return self._held(self._scope(subject, predicate), as_of, known_at)
+
+    def get_many(self, ids: Sequence[str]) -> list[KnowledgeObject | None]:
+        """Return the heads of slots of this namespace by id, in the order asked; None where there is none.
+
+        Raises:
+            InvalidInputError: an id is not 64 hex digits.
+        """
+        handle = self._handle.check()
+        slots = [_slot_of(name) for name in ids]
+        heads = handle.log.heads(slots, handle.now())
+        found = (heads.get(slot) for slot in slots)
+        return [
+            to_knowledge_object(head) if head and head.first.address.namespace == self._namespace else None
+            for head in found
+        ]
+
+    def facts(
+        self, subject: str, *, as_of: Moment | None = None, known_at: Moment | None = None
+    ) -> list[KnowledgeObject]:
+        """Return everything that holds of a subject."""
+        return self._held(self._scope(subject), as_of, known_at)
+
+    # -- reads by meaning ----------------------------------------------------------------------------------------
+    def read(
+        self,
+        query: "str | Sequence[float] | NDArray[np.floating[Any]]",
+        k: int = 5,
+        *,
+        where: Where | None = None,
+        as_of: Moment | None = None,
+        known_at: Moment | None = None,
+        wait: bool = True,
+    ) -> list[Hit]:
+        """Return the k facts nearest in meaning that hold, best first.
+
+        `query` is a text, or its vector (shape (dimension,)). `where` is a condition as in `filters`. With
+        `as_of` or `known_at` the versions of that time are searched.
+
+        Raises:
+            IndexBehind: many writes wait to be indexed and `wait` is false.
+            EmbedderError, IndexMismatchError: the query cannot be encoded.
+
+        Source: main paper A.3 (Read), 4.2.4.
+        """
+        handle = self._handle.check()
+        if not isinstance(k, int) or isinstance(k, bool) or k < 1:
+            raise InvalidInputError("k", f"expected a whole number from 1, got {k!r}")
+        if isinstance(query, str):
+            check_text(query, "query", limit=1_000_000)
+        condition = compile_where(where)
+        if as_of is None and known_at is None:
+            return handle.searcher.read(self._namespace, query, k, condition, wait=wait)
+        moment = handle.now() if as_of is None else to_micros(as_of, "as_of")
+        known = None if known_at is None else to_micros(known_at, "known_at")
+        return handle.searcher.read_past(self._namespace, query, k, condition, moment, known)
+
+    def ask(self, question: str, *, now: Moment | None = None, known_at: Moment | None = None) -> Answer:
+        """Answer a question from the stored facts, or abstain (`value is None`).
+
+        `now` is the present that "currently" and "last year" count from.
+        """
+        handle = self._handle.check()
+        check_text(question, "question", limit=100_000)
+        moment = handle.clock() if now is None else writing.as_datetime(now, "now")
+        return handle.parser.answer(question, reader=self, now=moment, known_at=known_at)
+
+    def vectors_of(self, kos: Sequence[KnowledgeObject]) -> "NDArray[np.float32]":
+        """Return the unit vectors of current facts, shape (len(kos), dimension)."""
+        handle = self._handle.check()
+        heads = handle.log.heads([_slot_of(ko.id) for ko in kos], handle.now())
+        return handle.sync.vectors_of([heads[_slot_of(ko.id)] for ko in kos])
+
+    # -- time and change ------------------------------------------------------------------------------------------
+    def history(
+        self,
+        subject: str,
+        predicate: str,
+        *,
+        object: Value | None = None,
+        known_at: Moment | None = None,
+        verbatim: bool = False,
+    ) -> list[KnowledgeObject]:
+        """Return every version, oldest first; of a set-valued predicate those of all members, or of `object`."""
+        handle = self._handle.check()
+        known = None if known_at is None else to_micros(known_at, "known_at")
+        if verbatim:
+            chains = handle.log.chains([self._place(subject, predicate, verbatim=True).slot], known_at=known)
+        else:
+            chains = handle.log.chains(self._scope(subject, predicate), known_at=known)
+        versions = [version for chain in chains.values() for version in fold(chain)]
+        versions.sort(key=lambda version: (version.valid_from, version.first.sequence))
+        history = to_knowledge_objects(versions)
+        if object is not None:
+            wanted = canonical_value(object)
+            history = [ko for ko in history if canonical_value(ko.object) == wanted]
+        return Chain(history)
+
+    def snapshot(
+        self, *, as_of: Moment | None = None, known_at: Moment | None = None
+    ) -> Iterator[KnowledgeObject]:
+        """Yield everything that held at `as_of`, as known at `known_at`, in order of slot id."""
+        handle = self._handle.check()
+        moment = handle.now() if as_of is None else to_micros(as_of, "as_of")
+        known = None if known_at is None else to_micros(known_at, "known_at")
+        return self._snapshot(moment, known)
+
+    def _snapshot(self, moment: int, known: int | None) -> Iterator[KnowledgeObject]:
+        for _, chain in each_chain(self._handle.check().log, Scope(self._namespace), known):
+            if (version := head_at(chain, moment)) is not None:
+                yield to_knowledge_object(version)
+
+    def changes_since(self, cursor: int | Moment, *, limit: int = _PAGE) -> Changes:
+        """Return what changed after a cursor (or a record time), oldest first, and the cursor to go on from.
+
+        The cursor is exact: whoever follows it misses nothing and sees nothing twice. A view sees its own
+        namespace's changes, the root handle all.
+        """
+        handle = self._handle.check()
+        if isinstance(cursor, bool) or not isinstance(cursor, int):
+            cursor = handle.log.sequence_at(to_micros(cursor, "cursor"))
+        events = handle.log.events(cursor, limit)
+        last = events[-1].sequence if events else cursor
+        mine = [event for event in events if self._opener or event.namespace == self._namespace]
+        slots = list(dict.fromkeys(slot for event in mine for slot in event.slots))
+        chains = handle.log.chains(slots) if slots else {}
+        return Changes(items=tuple(_to_change(event, chains) for event in mine), cursor=last)
+
+    # -- looking around ------------------------------------------------------------------------------------------
+    def subjects(self, prefix: str = "") -> list[str]:
+        """Return the subjects that something holds of, as first spelt, by normalised name."""
+        log = self._handle.check().log
+        return list(log.subjects(self._namespace, prefix=normalize_name(prefix)).values())
+
+    def find_subjects(self, names: Sequence[str]) -> dict[str, str]:
+        """Return, of `names`, those that are stored subjects or aliases of one -> the subject as stored."""
+        handle = self._handle.check()
+        keys = {name: handle.addresser.subject_key(self._namespace, name) for name in names}
+        found = handle.log.subjects(self._namespace, keys=list(dict.fromkeys(keys.values())))
+        return {name: found[key] for name, key in keys.items() if key in found}
+
+    def predicates(self, subject: str) -> list[str]:
+        """Return the canonical predicates that a subject has, or once had, a value for."""
+        handle = self._handle.check()
+        return handle.log.predicates(self._namespace, self._scope(subject).subject_key or "")
+
+    def facts_naming(self, object: str, *, limit: int = 100) -> list[KnowledgeObject]:
+        """Return the facts that hold and whose object is the name `object` (the inverse look-up)."""
+        handle = self._handle.check()
+        slots = handle.log.naming(self._namespace, normalize_name(object), limit)
+        return to_knowledge_objects(list(handle.log.heads(slots, handle.now()).values()))
+
+    def iter_heads(self, cursor: str | None = None, limit: int = _PAGE) -> HeadPage:
+        """Return a page of what holds, in order of slot id, and the cursor of the next page (None: no more)."""
+        handle = self._handle.check()
+        after = None if cursor is None else _slot_of(cursor)
+        page = handle.log.scan(Scope(self._namespace), handle.now(), after=after, limit=limit)
+        last = page[-1].first.address.slot.hex() if len(page) == limit else None
+        return HeadPage(items=tuple(to_knowledge_objects(page)), cursor=last)
+
+    def count(self) -> int:
+        """Return the number of facts that hold in this namespace."""
+        return self._handle.check().log.count(Scope(self._namespace))
+
+    def namespaces(self, prefix: Sequence[str] = ()) -> list[Namespace]:
+        """Return the namespaces that hold something, below `prefix` by whole segments. Root handle only.
+
+        Raises:
+            InvalidInputError: called on a bound view, which sees exactly its own namespace.
+        """
+        if not self._opener:
+            raise InvalidInputError("namespace", "a bound view sees only its own; ask the root handle")
+        return self._handle.check().log.namespaces((*self._namespace, *check_namespace(prefix)))
+
+    # -- helpers ------------------------------------------------------------------------------------------
+    def _place(self, subject: str, predicate: str, *, verbatim: bool = False) -> Address:
+        handle = self._handle
+        try:
+            return handle.addresser.place(self._namespace, subject, predicate, verbatim=verbatim)
+        except SetValuedError as error:
+            raise SetValuedError(
+                "predicate", f"{predicate!r} holds a set of values; use read_values"
+            ) from error
+
+    def _scope(self, subject: str, predicate: str | None = None) -> Scope:
+        addresser = self._handle.check().addresser
+        key = addresser.subject_key(self._namespace, check_text(subject, "subject"))
+        if predicate is None:
+            return Scope(self._namespace, key, verbatim=False)
+        check_text(predicate, "predicate")
+        return Scope(self._namespace, key, addresser.naming(predicate).canonical, verbatim=False)
+
+    def _held(self, scope: Scope, as_of: Moment | None, known_at: Moment | None) -> list[KnowledgeObject]:
+        handle = self._handle.check()
+        if as_of is None and known_at is None:
+            versions = list(each_head(handle.log, scope, handle.now()))
+            versions.sort(key=lambda version: (version.valid_from, version.first.sequence))
+            return to_knowledge_objects(versions)
+        return self._past(scope, as_of, known_at)
+
+    def _past(
+        self, where: Scope | Sequence[bytes], as_of: Moment | None, known_at: Moment | None
+    ) -> list[KnowledgeObject]:
+        handle = self._handle
+        moment = handle.now() if as_of is None else to_micros(as_of, "as_of")
+        known = None if known_at is None else to_micros(known_at, "known_at")
+        chains = handle.log.chains(where, known_at=known)
+        held = [version for chain in chains.values() if (version := head_at(chain, moment)) is not None]
+        held.sort(key=lambda version: (version.valid_from, version.first.sequence))
+        return to_knowledge_objects(held)
+
+    # -- async twins ------------------------------------------------------------------------
+    aread_exact = async_twin(read_exact)
+    aread_values = async_twin(read_values)
+    aget_many = async_twin(get_many)
+    afacts = async_twin(facts)
+    aread = async_twin(read)
+    aask = async_twin(ask)
+    avectors_of = async_twin(vectors_of)
+    ahistory = async_twin(history)
+    asnapshot = async_iterator_twin(snapshot)
+    achanges_since = async_twin(changes_since)
+    asubjects = async_twin(subjects)
+    afind_subjects = async_twin(find_subjects)
+    apredicates = async_twin(predicates)
+    afacts_naming = async_twin(facts_naming)
+    aiter_heads = async_twin(iter_heads)
+    acount = async_twin(count)
+    anamespaces = async_twin(namespaces)
+
+
+def _slot_of(name: str) -> bytes:
+    try:
+        slot = bytes.fromhex(name)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError("id", f"not hexadecimal: {name!r}") from error
+    if len(slot) != 32:
+        raise InvalidInputError("id", f"expected 64 hex digits, got {name!r}")
+    return slot
+
+
+def _to_change(event: Event, chains: Mapping[bytes, list[Assertion]]) -> Change:
+    """Return a change as the API gives it, with the version that the asserted statement supports now."""
+    ko = None
+    if event.kind == "asserted":
+        for version in (version for slot in event.slots for version in fold(chains.get(slot, []))):
+            if event.sequence in (version.first.sequence, *(each.sequence for each in version.confirmations)):
+                ko = to_knowledge_object(version)
+    return Change(
+        sequence=event.sequence,
+        kind=event.kind,
+        namespace=event.namespace,
+        recorded_at=from_micros(event.recorded_at),
+        ids=tuple(slot.hex() for slot in event.slots),
+        ko=ko,
+    )

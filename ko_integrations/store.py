@@ -1,0 +1,317 @@
+"""`KnowledgeStore`: facts that supersede each other, addressed by slot, questioned in time and by meaning."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from os import PathLike
+from typing import IO, TYPE_CHECKING, Any, Literal
+
+from ko_integrations import transfer, writing
+from ko_integrations.addressing import check_namespace
+from ko_integrations.handle import Stats, open_handle
+from ko_integrations.identity import check_text
+from ko_integrations.log.contract import Scope
+from ko_integrations.protocols import Compiler, QueryParser
+from ko_integrations.reading import FactView
+from ko_integrations.rekey import alias_subject, apply_vocabulary
+from ko_integrations.sync import Progress, VerifyReport
+from ko_integrations.times import Moment
+from ko_integrations.twins import async_batch, async_twin
+from ko_integrations.types import (
+    EraseReport,
+    Fact,
+    KnowledgeObject,
+    Value,
+    WriteReport,
+    WriteResult,
+)
+from ko_integrations.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    pass
+
+__all__ = ["KnowledgeStore"]
+
+_PAGE = 1_000
+
+
+class KnowledgeStore(FactView):
+    """A store of Knowledge Objects, seen through one namespace.
+
+    `open` gives the root handle; `namespace` gives views that share it and see exactly their own facts.
+    Handles are thread-safe, not fork-safe. Every operation has a twin `a...` for async code.
+
+    Source: main paper section 4.2 and appendix A.3.
+
+    >>> store = KnowledgeStore.open(":memory:")
+    >>> store.update("Alice", "phone", "555-1111").outcome
+    'created'
+    >>> store.update("Alice", "phone", "555-2222").outcome
+    'superseded'
+    >>> store.read_exact("Alice", "phone").object
+    '555-2222'
+    >>> [ko.object for ko in store.history("Alice", "phone")]
+    ['555-1111', '555-2222']
+    """
+
+    # -- opening and closing --------------------------------------------------------------------------------
+    @classmethod
+    def open(
+        cls,
+        where: str | PathLike[str] = ":memory:",
+        *,
+        namespace: Sequence[str] = (),
+        embedder: Any = None,
+        vocabulary: Vocabulary | None = None,
+        compiler: Compiler | None = None,
+        parser: QueryParser | None = None,
+        index: Any = None,
+        collection: str = "knowledge_objects",
+        clock: Callable[[], datetime] | None = None,
+    ) -> "KnowledgeStore":
+        """Open a store, making it if need be.
+
+        Args:
+            where: a folder, `":memory:"`, or a PostgreSQL URL (`postgresql+psycopg://...`).
+            namespace: whose memory the root handle reads and writes.
+            embedder: ours, a LangChain `Embeddings`, a LlamaIndex `BaseEmbedding`, a Chroma embedding function,
+                or a callable from texts to vectors. Default: all-MiniLM-L6-v2, loaded when first needed.
+            vocabulary: default: the one the store was last opened with, else `Vocabulary.general()`. Another one
+                than last time re-keys the facts that it names otherwise.
+            compiler, parser: for `write` and `ask`. Default: offline, no model.
+            index: default: Chroma inside the folder (none in memory, none for PostgreSQL). A URL of a Chroma
+                server, a Chroma client or collection, a folder, `False` for none.
+            collection: name of the Chroma collection.
+            clock: returns the aware present. Default: the system's.
+
+        Raises:
+            InvalidInputError: an option cannot be used.
+            NotAStoreError, LogCorruptError, LogVersionError, LogUnavailableError: the log cannot be opened.
+        """
+        handle = open_handle(
+            where, embedder=embedder, vocabulary=vocabulary, compiler=compiler, parser=parser, index=index,
+            collection=collection, clock=clock,
+        )  # fmt: skip
+        return cls(handle, check_namespace(namespace), opener=True)
+
+    def namespace(self, *parts: str) -> "KnowledgeStore":
+        """Return a view bound to exactly the namespace `parts` below this one. Closing it closes nothing."""
+        self._handle.check()
+        return KnowledgeStore(self._handle, (*self._namespace, *check_namespace(parts)))
+
+    def close(self) -> None:
+        """Release everything, if this is the root handle. What waits to be indexed stays in the log."""
+        if self._opener:
+            self._handle.close()
+
+    def __enter__(self) -> "KnowledgeStore":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"KnowledgeStore({self._handle.where!r}, namespace={self._namespace!r})"
+
+    # -- writing --------------------------------------------------------------------------------------------
+    def update(
+        self,
+        subject: str,
+        predicate: str,
+        object: Value,
+        *,
+        source: str | None = None,
+        confidence: float = 1.0,
+        valid_from: Moment | None = None,
+        valid_to: Moment | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> WriteResult:
+        """State one fact. When it returns, the fact is durable and every later read sees it.
+
+        An omitted `valid_from` is now, or the head's `valid_from` if that is later.
+
+        Raises:
+            InvalidInputError: names the field and the reason; nothing was stored.
+
+        Source: main paper A.3 (Update), 4.2.6.
+        """
+        fact = Fact.model_construct(
+            subject=subject, predicate=predicate, object=object, source=source, confidence=confidence,
+            valid_from=valid_from, valid_to=valid_to, metadata=metadata, text=None, vector=None, verbatim=False,
+        )  # fmt: skip
+        return writing.write_facts(self._handle.check(), self._namespace, [fact])[0]
+
+    def update_many(
+        self, facts: Iterable[Fact | Mapping[str, Any]], *, on_error: Literal["raise", "collect"] = "raise"
+    ) -> list[WriteResult]:
+        """State many facts in one transaction, in order.
+
+        With `on_error="collect"` the bad rows are refused (`outcome == "refused"`, with the error) and the
+        others stored; with `"raise"` one bad row means that nothing is stored.
+
+        Raises:
+            BatchError: rows are bad; lists them all.
+        """
+        return writing.write_batch(self._handle.check(), self._namespace, facts, on_error)
+
+    def write(self, text: str, *, source: str | None = None, said_at: Moment | None = None) -> WriteReport:
+        """Compile a text to statements and store them, in one transaction.
+
+        Relative dates count from `said_at` (default: now), which is also when the statements start to
+        hold unless they say otherwise.
+
+        Source: main paper A.3 (Write), 4.2.5.
+        """
+        return writing.write_text(self, self._handle.check(), text, source, said_at)
+
+    def batch(self) -> AbstractContextManager[None]:
+        """Group writes of this thread: all are stored when the block ends, none when it raises."""
+        return self._handle.check().batch()
+
+    def retract(
+        self,
+        subject: str,
+        predicate: str,
+        object: Value | None = None,
+        *,
+        at: Moment | None = None,
+        source: str | None = None,
+        verbatim: bool = False,
+    ) -> list[KnowledgeObject]:
+        """End what holds at `at` (default: now); its history stays, and nothing older revives.
+
+        `object` restricts it to that value; of a set-valued predicate all members end without it. Return
+        the versions that ended.
+        """
+        handle = self._handle.check()
+        return writing.retract(
+            handle, self._namespace, subject, predicate, object, at, source, verbatim=verbatim
+        )
+
+    def withdraw_source(self, source: str) -> list[str]:
+        """Take back everything `source` asserted in this namespace; return the ids of the slots concerned.
+
+        A version that others assert too stays; one that rested on it alone goes, and what survives shows.
+        `known_at` before now still sees it.
+        """
+        handle = self._handle.check()
+        check_text(source, "source")
+        slots = handle.log.withdraw(self._namespace, source, now=handle.now())
+        handle.wrote(len(slots))
+        return [slot.hex() for slot in slots]
+
+    # -- taking back for good ----------------------------------------------------------------------------------------
+    def erase(
+        self,
+        subject: str,
+        predicate: str | None = None,
+        object: Value | None = None,
+        *,
+        mentions: bool = False,
+        verbatim: bool = False,
+    ) -> EraseReport:
+        """Leave nothing of a subject, of one of its predicates, or of one value in its chain.
+
+        Facts that merely name the subject as their object stay unless `mentions` is true.
+        """
+        return writing.erase(
+            self._handle.check(),
+            self._namespace,
+            subject,
+            predicate,
+            object,
+            mentions=mentions,
+            verbatim=verbatim,
+        )
+
+    def erase_source(self, source: str) -> EraseReport:
+        """Leave nothing of what `source` asserted in this namespace."""
+        check_text(source, "source")
+        return writing.erase_selected(self._handle.check(), None, source=(self._namespace, source))
+
+    def erase_namespace(self) -> EraseReport:
+        """Leave nothing of this namespace."""
+        return writing.erase_selected(self._handle.check(), Scope(self._namespace))
+
+    # -- keeping house ------------------------------------------------------------------------------------------
+    def alias(self, subject: str, alias: str | None = None, *, drop: str | None = None) -> int:
+        """Declare `alias` another name of `subject` in this namespace, or drop one; return the facts moved.
+
+        Reversible: facts keep the name they were stated under. `known_at` before now sees the old state.
+        """
+        handle = self._handle.check()
+        name = drop if alias is None else alias
+        check_text(subject, "subject")
+        check_text(name, "alias")
+        target = subject if alias is not None else None
+        with handle.naming_change():
+            return alias_subject(
+                handle.log, handle.addresser, self._namespace, str(name), target, now=handle.now()
+            )
+
+    def use_vocabulary(self, vocabulary: Vocabulary) -> int:
+        """Put another vocabulary in force, re-keying the facts it names otherwise; return how many moved.
+
+        Undone by putting the old one back. Concerns every namespace.
+        """
+        handle = self._handle.check()
+        with handle.naming_change():
+            moved = apply_vocabulary(handle.log, handle.addresser, vocabulary, now=handle.now())
+            handle.keep_vocabulary(vocabulary)
+        return moved
+
+    def drain(self, *, progress: Progress | None = None) -> int:
+        """Index everything that waits, now; return how many slots were settled."""
+        return self._handle.check().sync.drain(progress=progress)
+
+    def stats(self) -> Stats:
+        """Return how big the store is and what state it is in."""
+        return self._handle.check().stats()
+
+    def verify(self) -> VerifyReport:
+        """Compare log and index, and query a sample of the index by its own vectors."""
+        return self._handle.check().sync.verify()
+
+    def rebuild_index(self, embedder: Any = None, *, progress: Progress | None = None) -> int:
+        """Build the semantic index anew from the log, then switch to it; return the number of records.
+
+        With another `embedder` every fact is encoded again; without, nothing is.
+        """
+        return self._handle.check().sync.rebuild(embedder, progress=progress)
+
+    def export_jsonl(self, file: IO[str]) -> int:
+        """Write every assertion that was not taken back, a JSON object a line; return the number of lines.
+
+        A view writes its namespace, the root handle all below its own.
+        """
+        return transfer.export_jsonl(self._handle.check(), self._namespace, file, below=self._opener)
+
+    def import_jsonl(self, file: IO[str]) -> int:
+        """Assert what `export_jsonl` wrote, in one transaction; return the number of assertions.
+
+        Event times, sources and confidences are kept; record times are new.
+
+        Raises:
+            InvalidInputError: names the line and the reason; nothing was stored.
+        """
+        return transfer.import_jsonl(self._handle.check(), self._namespace, file, below=self._opener)
+
+    # -- async twins (one helper makes them, a parity test keeps them) ----
+    aupdate = async_twin(update)
+    aupdate_many = async_twin(update_many)
+    awrite = async_twin(write)
+    aretract = async_twin(retract)
+    awithdraw_source = async_twin(withdraw_source)
+    aerase = async_twin(erase)
+    aerase_source = async_twin(erase_source)
+    aerase_namespace = async_twin(erase_namespace)
+    aalias = async_twin(alias)
+    ause_vocabulary = async_twin(use_vocabulary)
+    adrain = async_twin(drain)
+    astats = async_twin(stats)
+    averify = async_twin(verify)
+    arebuild_index = async_twin(rebuild_index)
+    aexport_jsonl = async_twin(export_jsonl)
+    aimport_jsonl = async_twin(import_jsonl)
+    aclose = async_twin(close)
+    abatch = async_batch(batch)

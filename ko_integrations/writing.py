@@ -1,0 +1,358 @@
+"""What the write operations do: check, place, append, report. Bad input stores nothing."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import ValidationError
+
+from ko_integrations.errors import BatchError, InvalidInputError
+from ko_integrations.handle import Handle
+from ko_integrations.identity import (
+    MAX_VALUE_BYTES,
+    canonical_value,
+    check_text,
+    decode_value,
+    encode_value,
+    normalize_name,
+)
+from ko_integrations.log.contract import Address, Applied, Assertion, Entry, Namespace, Scope
+from ko_integrations.log.fold import head_at
+from ko_integrations.log.pages import each_chain
+from ko_integrations.protocols import Extraction
+from ko_integrations.records import encode_metadata, to_knowledge_object, to_write_result
+from ko_integrations.rekey import CARRIED
+from ko_integrations.search import unit_vector
+from ko_integrations.testing import faults
+from ko_integrations.times import Moment, from_micros, to_micros
+from ko_integrations.types import (
+    EraseReport,
+    Fact,
+    KnowledgeObject,
+    NotUnderstood,
+    RowError,
+    Value,
+    WriteReport,
+    WriteResult,
+)
+
+if TYPE_CHECKING:
+    from ko_integrations.store import KnowledgeStore
+
+__all__ = ["erase", "erase_selected", "retract", "write_batch", "write_facts", "write_text"]
+
+_CHUNK = 5_000
+
+
+def write_facts(handle: Handle, namespace: Namespace, facts: Sequence[Fact]) -> list[WriteResult]:
+    """Append facts in one transaction; nothing is stored when one of them is bad."""
+    entries = [to_entry(handle, namespace, fact) for fact in facts]
+    return [to_write_result(applied) for applied in append(handle, namespace, facts, entries)]
+
+
+def append(
+    handle: Handle, namespace: Namespace, facts: Sequence[Fact], entries: list[Entry]
+) -> list[Applied]:
+    """Append entries made outside the transaction, made again should the names have changed meanwhile."""
+    generation = handle.addresser.generation
+    with handle.batch():
+        handle.addresser.refresh()
+        if handle.addresser.generation != generation:
+            entries = [to_entry(handle, namespace, fact) for fact in facts]
+        return append_entries(handle, entries)
+
+
+def append_entries(handle: Handle, entries: Sequence[Entry]) -> list[Applied]:
+    """Append entries in one transaction (or the one that is open), in parts that keep memory bounded."""
+    applied: list[Applied] = []
+    with handle.batch():
+        now = handle.now()
+        for start in range(0, len(entries), _CHUNK):
+            applied += handle.log.append(entries[start : start + _CHUNK], now=now)
+    handle.wrote(len(entries))
+    return applied
+
+
+def write_batch(
+    handle: Handle,
+    namespace: Namespace,
+    rows: Iterable[Fact | Mapping[str, Any]],
+    on_error: Literal["raise", "collect"],
+) -> list[WriteResult]:
+    """Append the rows of a batch: all of them, or (`collect`) all but the bad ones, which are listed."""
+    if on_error not in ("raise", "collect"):
+        raise InvalidInputError("on_error", f"expected 'raise' or 'collect', got {on_error!r}")
+    facts: list[Fact] = []
+    entries: list[Entry] = []
+    errors: dict[int, InvalidInputError] = {}
+    total = 0
+    for number, row in enumerate(rows):
+        total += 1
+        try:
+            fact = to_fact(row)
+            entries.append(to_entry(handle, namespace, fact))
+            facts.append(fact)
+        except InvalidInputError as error:
+            errors[number] = error
+    if errors and on_error == "raise":
+        raise BatchError(sorted(errors.items()))
+    stored = iter(append(handle, namespace, facts, entries) if entries else [])
+    return [
+        _refused(number, errors[number]) if number in errors else to_write_result(next(stored))
+        for number in range(total)
+    ]
+
+
+def _refused(number: int, error: InvalidInputError) -> WriteResult:
+    return WriteResult(
+        outcome="refused", ko=None, error=RowError(row=number, field=error.field, reason=error.reason)
+    )  # fmt: skip
+
+
+def to_fact(row: Fact | Mapping[str, Any]) -> Fact:
+    """Return a row as a `Fact`.
+
+    Raises:
+        InvalidInputError: fields are missing, unknown or of the wrong type.
+    """
+    if isinstance(row, Fact):
+        return row
+    try:
+        return Fact.model_validate(row)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "fact"
+        raise InvalidInputError(field, first["msg"]) from error
+
+
+def to_entry(handle: Handle, namespace: Namespace, fact: Fact) -> Entry:
+    """Check a fact and return it as the log takes it."""
+    kind, value = encode_value(fact.object)
+    address = handle.addresser.place(
+        namespace, fact.subject, fact.predicate, fact.object, verbatim=fact.verbatim
+    )
+    if handle.addresser.vocabulary.strict and not fact.verbatim:
+        handle.addresser.vocabulary.canonical(fact.predicate)
+    valid_from, valid_to = _interval(handle, address, fact.valid_from, fact.valid_to)
+    return Entry(
+        address=address,
+        subject=fact.subject,
+        predicate=fact.predicate,
+        kind=kind,
+        value=value,
+        valid_from=valid_from,
+        valid_to=valid_to,
+        source=_checked_source(fact.source),
+        confidence=_checked_confidence(fact.confidence),
+        metadata=encode_metadata(fact.metadata),
+        text=None if fact.text is None else check_text(fact.text, "text", limit=MAX_VALUE_BYTES, blank=True),
+        vector=None if fact.vector is None else _vector_bytes(handle, fact.vector),
+    )
+
+
+def _interval(
+    handle: Handle, address: Address, valid_from: Moment | None, valid_to: Moment | None
+) -> tuple[int | None, int | None]:
+    start = None if valid_from is None else to_micros(valid_from, "valid_from")
+    if valid_to is None:
+        return start, None
+    end = to_micros(valid_to, "valid_to")
+    if start is None:
+        head = handle.log.head(address.slot, handle.now())
+        start = max(handle.now(), head.valid_from if head else 0)
+    if end <= start:
+        raise InvalidInputError(
+            "valid_to", f"{from_micros(end)} is not after valid_from {from_micros(start)}"
+        )
+    return start, end
+
+
+def _checked_confidence(confidence: float) -> float:
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
+        raise InvalidInputError("confidence", f"expected a number from 0 to 1, got {confidence!r}")
+    return float(confidence) if not math.isnan(confidence) else 0.0
+
+
+def _checked_source(source: str | None) -> str | None:
+    if source is None:
+        return None
+    if check_text(source, "source").startswith(CARRIED):
+        raise InvalidInputError("source", f"names that start with {CARRIED!r} are the store's own")
+    return source
+
+
+def _vector_bytes(handle: Handle, vector: Sequence[float]) -> bytes:
+    return unit_vector(vector, handle.sync.dimension, "vector").astype("<f4").tobytes()
+
+
+def write_text(
+    store: "KnowledgeStore", handle: Handle, text: str, source: str | None, said_at: Moment | None
+) -> WriteReport:
+    """Compile a text and store its statements in one transaction; what cannot be stored is reported."""
+    check_text(text, "text", limit=MAX_VALUE_BYTES)
+    _checked_source(source)
+    anchor = handle.clock() if said_at is None else as_datetime(said_at, "said_at")
+    compilation = handle.compiler.compile(text, reader=store, said_at=anchor)
+    results: list[WriteResult] = []
+    retracted: list[KnowledgeObject] = []
+    not_understood = list(compilation.not_understood)
+    with handle.batch():
+        for extraction in compilation.extractions:
+            since = extraction.valid_from or (None if said_at is None else anchor)
+            try:
+                if extraction.kind == "retract":
+                    retracted += retract(
+                        handle, store.namespace_path, extraction.subject, extraction.predicate, extraction.object,
+                        since, source,
+                    )  # fmt: skip
+                else:
+                    results += write_facts(handle, store.namespace_path, [_stated(extraction, since, source)])
+            except InvalidInputError as error:
+                not_understood.append(NotUnderstood(text=extraction.text or text, reason=str(error)))
+    return WriteReport(
+        results=tuple(results), not_understood=tuple(not_understood), retracted=tuple(retracted),
+        tokens=compilation.tokens,
+    )  # fmt: skip
+
+
+def _stated(extraction: Extraction, since: datetime | None, source: str | None) -> Fact:
+    return Fact.model_construct(
+        subject=extraction.subject, predicate=extraction.predicate, object=extraction.object, source=source,
+        confidence=extraction.confidence, valid_from=since, valid_to=extraction.valid_to,
+        metadata={"statement": extraction.text} if extraction.text else None,
+        text=None, vector=None, verbatim=False,
+    )  # fmt: skip
+
+
+def as_datetime(moment: Moment, field: str) -> datetime:
+    """Return a moment as an aware UTC datetime."""
+    return from_micros(to_micros(moment, field))
+
+
+def retract(
+    handle: Handle,
+    namespace: Namespace,
+    subject: str,
+    predicate: str,
+    value: Value | None,
+    at: Moment | None,
+    source: str | None,
+    *,
+    verbatim: bool = False,
+) -> list[KnowledgeObject]:
+    """Append retractions where `value` (or anything) holds at `at`; return the versions that they end."""
+    moment = None if at is None else to_micros(at, "at")
+    _checked_source(source)
+    with handle.batch():
+        handle.addresser.refresh()
+        addresses = _to_retract(handle, namespace, subject, predicate, value, moment, verbatim)
+        entries = [
+            Entry(address=address, subject=subject, predicate=predicate, kind="s", value=None,
+                  valid_from=moment, source=source)
+            for address in addresses
+        ]  # fmt: skip
+        applied = handle.log.append(entries, now=handle.now()) if entries else []
+    handle.wrote(len(entries))
+    return [to_knowledge_object(each.version) for each in applied if each.version is not None]
+
+
+def _to_retract(
+    handle: Handle, namespace: Namespace, subject: str, predicate: str, value: Value | None, moment: int | None,
+    verbatim: bool,
+) -> list[Address]:  # fmt: skip
+    if verbatim or not handle.addresser.is_set(predicate):
+        address = handle.addresser.place(namespace, subject, predicate, verbatim=verbatim)
+        if value is None or _holds(handle, address, value, moment):
+            return [address]
+        return []
+    if value is not None:
+        return [handle.addresser.place(namespace, subject, predicate, value)]
+    key = handle.addresser.subject_key(namespace, check_text(subject, "subject"))
+    scope = Scope(namespace, key, handle.addresser.naming(predicate).canonical, verbatim=False)
+    return [chain[0].address for chain in handle.log.chains(scope).values()]
+
+
+def _holds(handle: Handle, address: Address, value: Value, moment: int | None) -> bool:
+    wanted = canonical_value(value)
+    chain = handle.log.chains([address.slot]).get(address.slot, [])
+    held = head_at(chain, handle.now() if moment is None else moment)
+    return (
+        held is not None and canonical_value(decode_value(held.first.kind, held.first.value or "")) == wanted
+    )
+
+
+# -- erasing ------------------------------------------------------------------------------------------------------
+def erase(
+    handle: Handle,
+    namespace: Namespace,
+    subject: str,
+    predicate: str | None,
+    value: Value | None,
+    *,
+    mentions: bool,
+    verbatim: bool,
+) -> EraseReport:
+    """Erase a subject, one of its predicates, or one value; with `mentions` also the facts naming it."""
+    handle.refuse_in_batch("erase")
+    check_text(subject, "subject")
+    if predicate is not None:
+        check_text(predicate, "predicate")
+    subject_key = subject if verbatim else handle.addresser.subject_key(namespace, subject)
+    canonical = predicate if verbatim or predicate is None else handle.addresser.naming(predicate).canonical
+    scope = Scope(namespace, subject_key, canonical, verbatim=verbatim)
+    touched: set[bytes] = set()
+    with handle.batch():
+        now = handle.now()
+        if value is None:
+            touched.update(handle.log.erase(scope, now=now))
+        else:
+            wanted = canonical_value(value)
+            touched.update(_erase_where(handle, scope, lambda a: _canonical(a) == wanted))
+        if mentions:
+            names = {subject_key, normalize_name(subject)}
+            touched.update(_erase_where(handle, Scope(namespace), lambda a: _names_one_of(a, names)))
+    return _finish(handle, len(touched))
+
+
+def erase_selected(
+    handle: Handle, scope: Scope | None, *, source: tuple[Namespace, str] | None = None
+) -> EraseReport:
+    """Erase a whole scope, or what one source asserted."""
+    handle.refuse_in_batch("erase")
+    touched = handle.log.erase(scope, source=source, now=handle.now())
+    return _finish(handle, len(touched))
+
+
+def _finish(handle: Handle, erased: int) -> EraseReport:
+    faults.reach("erase:logged")
+    handle.wrote(erased)
+    remaining = handle.sync.finish_erasures()
+    return EraseReport(complete=not remaining, remaining=tuple(remaining), erased=erased)
+
+
+def _erase_where(handle: Handle, scope: Scope, matches: Callable[[Assertion], bool]) -> list[bytes]:
+    """Erase the assertions of a scope whose value matches; a slot that is left without any value goes whole."""
+    slots: list[bytes] = []
+    sequences: list[int] = []
+    for slot, chain in each_chain(handle.log, scope):
+        stated = [assertion for assertion in chain if assertion.value is not None]
+        hit = [assertion.sequence for assertion in stated if matches(assertion)]
+        if hit and len(hit) == len(stated):
+            slots.append(slot)
+        else:
+            sequences += hit
+    touched: list[bytes] = []
+    if slots:
+        touched += handle.log.erase(None, slots=slots, now=handle.now())
+    if sequences:
+        touched += handle.log.erase(None, sequences=sequences, now=handle.now())
+    return touched
+
+
+def _canonical(assertion: Assertion) -> bytes:
+    return canonical_value(decode_value(assertion.kind, assertion.value or ""))
+
+
+def _names_one_of(assertion: Assertion, names: set[str]) -> bool:
+    return assertion.kind == "s" and assertion.value is not None and normalize_name(assertion.value) in names
