@@ -1,19 +1,38 @@
 """The controlled set of predicates: what they are called, what they hold, how people state and ask them."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import product
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
 from ko_integrations.errors import InvalidInputError, UnknownPredicateError
 from ko_integrations.identity import check_text, normalize_predicate
+from ko_integrations.morphology import ARTICLES, BE, HAVE, PREPOSITIONS, is_participle, lemma
 
-__all__ = ["Cardinality", "Predicate", "Vocabulary"]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ko_integrations.protocols import Embedder
+
+__all__ = ["Cardinality", "Predicate", "Resolution", "Vocabulary", "expand"]
 
 Cardinality = Literal["single", "set"]
+
+MERGE_SIMILARITY = 0.80
+MERGE_MARGIN = 0.10
+"""Where `resolve` merges by embedding: cosine to the nearest name, and its lead over the next predicate's.
+
+Measured by `ko bench understanding` (schema drift, names that no alias or morphology reaches).
+"""
+MAX_WORDINGS = 512
+_ALTERNATIVES = re.compile(r"\(([^()]*)\)")
+_SPACES = re.compile(r"\s+")
 
 
 class Predicate(BaseModel):
@@ -25,9 +44,13 @@ class Predicate(BaseModel):
         cardinality: `single` (a new value supersedes the old one) or `set` (members live apart).
         value_type: what it holds: `any`, `text`, `name`, `number`, `quantity`, `date`, `boolean`.
         description: one line, for people and for a model's prompt.
-        patterns: statement forms with `[X]` for the subject and `[Y]` for the object.
-        questions: question forms with `[X]` for the subject.
-        inverse: name of the predicate that states the same fact from the object's side.
+        patterns: statement forms with `[X]` for the subject and `[Y]` for the object; `(a|b)` stands for
+            either wording, `(a|)` for an optional one. Without `[X]` the subject is the one spoken of.
+        questions: question forms with `[X]` for the subject, in the same notation.
+        inverse: name of the predicate that states the same fact from the object's side (itself: symmetric).
+        excludes: name of a predicate that cannot hold of the same value: stating one ends the other.
+        subject_kinds: kinds that a subject is of (`person`, `organisation`, `country` ...), as far as they tell.
+        object_kinds: kinds that the object is of; they tell apart predicates that share a wording.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -40,11 +63,121 @@ class Predicate(BaseModel):
     patterns: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
     inverse: str | None = None
+    excludes: str | None = None
+    subject_kinds: tuple[str, ...] = ()
+    object_kinds: tuple[str, ...] = ()
 
     @field_validator("name")
     @classmethod
     def _name_is_canonical(cls, name: str) -> str:
         return normalize_predicate(check_text(name, "name"))
+
+    @field_validator("patterns")
+    @classmethod
+    def _patterns_hold_the_object(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
+        for pattern in patterns:
+            if pattern.count("[Y]") != 1 or pattern.count("[X]") > 1:
+                raise ValueError(f"a pattern has [Y] once and [X] at most once: {pattern!r}")
+        return patterns
+
+    @cached_property
+    def nouns(self) -> tuple[str, ...]:
+        """Names under which it is a noun: "birth place", not "born in"."""
+        names = (normalize_predicate(name) for name in (self.name, *self.aliases))
+        return tuple(dict.fromkeys(name.replace("_", " ") for name in names if _is_nominal(name)))
+
+    @cached_property
+    def statement_forms(self) -> tuple[str, ...]:
+        """Every wording of `patterns`, the alternatives written out."""
+        return tuple(dict.fromkeys(form for pattern in self.patterns for form in expand(pattern)))
+
+    @cached_property
+    def question_forms(self) -> tuple[str, ...]:
+        """Every wording of `questions`, and "what is [X]'s N" and "what is the N of [X]" for its nouns."""
+        asked = "who" if "person" in self.object_kinds else "what"
+        forms = [form for question in self.questions for form in expand(question)]
+        for noun in self.nouns:
+            forms += [f"{asked} is [X]'s {noun}", f"{asked} is the {noun} of [X]"]
+        return tuple(dict.fromkeys(forms))
+
+
+class Resolution(BaseModel):
+    """Which predicate a name was taken for, and why.
+
+    Attributes:
+        predicate: the canonical name; the normalised name itself when `how` is `new`.
+        how: `exact`, `alias`, `morphology` (inflection, word order, `is_`/`has_`), `embedding` or `new`.
+        score: 1.0 for the deterministic ways, the cosine similarity for `embedding`, 0.0 for `new`.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    predicate: str
+    how: Literal["exact", "alias", "morphology", "embedding", "new"]
+    score: float
+
+
+def expand(pattern: str) -> tuple[str, ...]:
+    """Return every wording of a pattern with alternatives.
+
+    >>> expand("[X] (lives|is) in [Y]")
+    ('[X] lives in [Y]', '[X] is in [Y]')
+
+    Raises:
+        InvalidInputError: more than 512 wordings.
+    """
+    parts = _ALTERNATIVES.split(pattern)
+    choices = [part.split("|") if number % 2 else [part] for number, part in enumerate(parts)]
+    total = 1
+    for choice in choices:
+        total *= len(choice)
+    if total > MAX_WORDINGS:
+        raise InvalidInputError("patterns", f"{total} wordings of {pattern!r}, the limit is {MAX_WORDINGS}")
+    return tuple(_SPACES.sub(" ", "".join(choice)).strip() for choice in product(*choices))
+
+
+_VERBS = frozenset(
+    "is was has had does can called named died lives works plays speaks uses makes sells holds takes sings follows "
+    "replaces succeeds means costs weighs drives loves likes like love enjoys enjoy prefers adores hates hate dislike "
+    "detests contains includes comprises inhibits targets leads decided vetoes visited requires feels thinks wants "
+    "wakes goes gets commutes pays moved relocated runs airs stands competes depends supports roots stars raised born "
+    "released published founded established incorporated dissolved abolished enrolled prescribed rejected banned due "
+    "speaking dating married tall long where when how".split()
+)
+
+
+def _is_nominal(name: str) -> bool:
+    words = name.split("_")
+    if words[-1] in PREPOSITIONS or words[0] in _VERBS or words[0] in PREPOSITIONS:
+        return False
+    return not (words[0].endswith("ed") and len(words) > 1 and words[1] in PREPOSITIONS)
+
+
+def _signature(name: str) -> tuple[str, ...]:
+    """The name's lemmas in order, less an empty verb in front: `has_`, or `is_` before a participle.
+
+    `is_member` keeps its `is_`: it states the fact from the other side than `member`.
+    """
+    words = [word for word in name.split("_") if word not in ARTICLES]
+    while len(words) > 1 and (
+        words[0] in HAVE or words[0] in ("current", "currently") or (words[0] in BE and _verbal(words[1:]))
+    ):
+        words = words[1:]
+    return tuple(lemma(word) for word in words)
+
+
+def _verbal(words: list[str]) -> bool:
+    return is_participle(words[0]) or words[0] in BE or (words[-1] in PREPOSITIONS and words[-1] != "of")
+
+
+def _bag(signature: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The lemmas whatever their order (`place_of_birth`, `birth_place`), if order tells nothing."""
+    if signature[-1] in PREPOSITIONS or signature[0] in PREPOSITIONS or len(signature) < 2:
+        return None
+    content = [word for word in signature if word != "of"]
+    if len(content) < 2 or any(word in PREPOSITIONS for word in content):
+        return None
+    return tuple(sorted(content))
 
 
 class Vocabulary:
@@ -73,27 +206,25 @@ class Vocabulary:
         self.default_cardinality = cardinality
         self._predicates = {predicate.name: predicate for predicate in predicates}
         self._names: dict[str, str] = {}
+        self._resolved: dict[str, Resolution] = {}
+        self._vectors: dict[str, tuple[list[str], NDArray[np.float32]]] = {}
         for predicate in self._predicates.values():
             for name in (predicate.name, *predicate.aliases):
                 key = normalize_predicate(check_text(name, "aliases"))
                 if self._names.setdefault(key, predicate.name) != predicate.name:
-                    raise InvalidInputError("aliases", f"{name!r} names {self._names[key]} and {predicate.name}")
+                    raise InvalidInputError(
+                        "aliases", f"{name!r} names {self._names[key]} and {predicate.name}"
+                    )
 
     @classmethod
     def general(cls, *, cardinality: Literal["declared", "single"] = "declared") -> "Vocabulary":
         """Return the packaged vocabulary of people, organisations, places, works, products, projects and health."""
-        folder = Path(__file__).parent / "data"
-        predicates: list[Predicate] = []
-        for file in sorted(folder.glob("*.yaml")):
-            predicates += cls.from_yaml(file)
-        return cls(predicates, cardinality=cardinality)
+        return _general(cardinality)
 
     @classmethod
     def from_yaml(cls, file: str | Path) -> "Vocabulary":
         """Read a vocabulary from a YAML (or JSON) file: a mapping of options and `predicates`."""
-        import yaml
-
-        return cls.from_dict(yaml.safe_load(Path(file).read_text(encoding="utf-8")))
+        return cls.from_dict(_read_yaml(Path(file)))
 
     @classmethod
     def from_json(cls, file: str | Path) -> "Vocabulary":
@@ -125,22 +256,96 @@ class Vocabulary:
         return self._predicates.get(self._names.get(normalize_predicate(name), ""))
 
     def canonical(self, name: str) -> str:
-        """Return the canonical, normalised name; an undeclared one stands for itself.
+        """Return the canonical, normalised name, by exact match, alias or morphology; else the name itself.
+
+        Deterministic: no model is asked.
 
         Raises:
             UnknownPredicateError: undeclared, and the vocabulary is strict.
         """
+        return self.resolve(name).predicate
+
+    def resolve(self, name: str, embedder: "Embedder | None" = None) -> Resolution:
+        """Return the predicate that `name` means and how that was decided.
+
+        Exact name, alias, morphology, and with an `embedder` the nearest declared name by meaning, if it is
+        near and well ahead of the next predicate; else the name stands for itself as a new predicate.
+        A wrong merge is worse than a missed one: what is ambiguous stays new.
+
+        Raises:
+            UnknownPredicateError: nothing declared fits, and the vocabulary is strict.
+
+        >>> Vocabulary([Predicate(name="birth_place", aliases=("born_in",))]).resolve("place_of_birth").how
+        'morphology'
+        """
         key = normalize_predicate(name)
-        declared = self._names.get(key)
-        if declared is None and self.mode == "strict":
+        found = self._resolved.get(key) or self._remember(key, self._by_form(key))
+        if found.how == "new" and embedder is not None and key:
+            found = self._by_meaning(key, embedder) or found
+        if found.how == "new" and self.strict:
             raise UnknownPredicateError("predicate", f"{name!r} is not in the vocabulary")
-        return declared or key
+        return found
+
+    def _remember(self, key: str, resolution: Resolution) -> Resolution:
+        if len(self._resolved) > 16_384:
+            self._resolved.clear()
+        self._resolved[key] = resolution
+        return resolution
+
+    def _by_form(self, key: str) -> Resolution:
+        declared = self._names.get(key)
+        if declared is not None:
+            return Resolution(predicate=declared, how="exact" if declared == key else "alias", score=1.0)
+        if key:
+            signature = _signature(key)
+            forms = [signature, _bag(signature)]
+            if len(signature) > 1 and signature[-1] in ("in", "at", "on"):
+                forms.insert(1, signature[:-1])
+            for form in forms:
+                owner = self._forms.get(form) if form else None
+                if owner is not None:
+                    return Resolution(predicate=owner, how="morphology", score=1.0)
+        return Resolution(predicate=key, how="new", score=0.0)
+
+    @cached_property
+    def _forms(self) -> dict[tuple[str, ...], str]:
+        """Signatures and bags of the declared names; those that two predicates share are left out."""
+        owners: dict[tuple[str, ...], set[str]] = {}
+        for name, predicate in self._names.items():
+            signature = _signature(name)
+            for form in {signature, _bag(signature) or signature}:
+                owners.setdefault(form, set()).add(predicate)
+        return {form: next(iter(names)) for form, names in owners.items() if len(names) == 1}
+
+    def _by_meaning(self, key: str, embedder: "Embedder") -> Resolution | None:
+        import numpy as np
+
+        cached = self._vectors.get(embedder.model_id)
+        if cached is None:
+            names = list(self._names)
+            if not names:
+                return None
+            vectors = np.asarray(
+                embedder.encode([name.replace("_", " ") for name in names]), dtype=np.float32
+            )
+            cached = self._vectors.setdefault(embedder.model_id, (names, vectors))
+        names, vectors = cached
+        scores = vectors @ np.asarray(embedder.encode([key.replace("_", " ")]), dtype=np.float32)[0]
+        order = np.argsort(-scores)
+        best = self._names[names[order[0]]]
+        rival = next((float(scores[i]) for i in order if self._names[names[i]] != best), -1.0)
+        score = float(scores[order[0]])
+        if score < MERGE_SIMILARITY or score - rival < MERGE_MARGIN:
+            return None
+        return Resolution(predicate=best, how="embedding", score=min(score, 1.0))
 
     def cardinality(self, name: str) -> Cardinality:
         """Return `single` or `set`; an undeclared predicate is single-valued."""
         if self.default_cardinality == "single":
             return "single"
-        predicate = self.get(name)
+        key = normalize_predicate(name)
+        found = self._resolved.get(key) or self._remember(key, self._by_form(key))
+        predicate = self._predicates.get(found.predicate)
         return predicate.cardinality if predicate else "single"
 
     def with_predicates(self, *predicates: Predicate) -> "Vocabulary":
@@ -157,3 +362,17 @@ class Vocabulary:
     def strict(self) -> bool:
         """Whether undeclared predicates are refused."""
         return self.mode == "strict"
+
+
+def _read_yaml(file: Path) -> Any:
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return yaml.load(file.read_text(encoding="utf-8"), Loader=loader)
+
+
+@lru_cache(maxsize=2)
+def _general(cardinality: Literal["declared", "single"]) -> Vocabulary:
+    folder = Path(__file__).parent / "data" / "general"
+    items = [item for file in sorted(folder.glob("*.yaml")) for item in _read_yaml(file)["predicates"]]
+    return Vocabulary((Predicate.model_validate(item) for item in items), cardinality=cardinality)
