@@ -8,7 +8,7 @@ that work is done twice.
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 
@@ -22,6 +22,7 @@ from ko_integrations.errors import (
     StoreClosedError,
 )
 from ko_integrations.index.contract import SemanticIndex
+from ko_integrations.index.opening import IndexOpener
 from ko_integrations.log.contract import Namespace, Pending, Scope, Version, VersionLog
 from ko_integrations.log.pages import each_head
 from ko_integrations.protocols import Embedder
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["IndexOpener", "Progress", "Synchroniser", "VerifyReport"]
+__all__ = ["Progress", "Synchroniser", "VerifyReport"]
 
 BATCH = 256
 NUDGE_AFTER = 5_000  # writes; a bulk load is indexed in the background once it is over
@@ -41,18 +42,6 @@ RETRY_SECONDS = 5.0
 
 Progress = Callable[[int, int], None]
 """Called with (done, total)."""
-
-
-class IndexOpener(Protocol):
-    """Opens one generation of the semantic index, and drops one."""
-
-    def __call__(self, generation: int, dimension: int) -> SemanticIndex:
-        """Open a generation for vectors of `dimension`."""
-        ...
-
-    def drop(self, generation: int) -> None:
-        """Delete a generation."""
-        ...
 
 
 class VerifyReport(BaseModel):
@@ -86,11 +75,11 @@ class Synchroniser:
     """Keeps the semantic index in step with the log. One a store handle; thread-safe."""
 
     def __init__(
-        self, log: VersionLog, embedder: Embedder, open_index: IndexOpener | None, now: Callable[[], int]
+        self, log: VersionLog, embedder: Embedder, opener: IndexOpener | None, now: Callable[[], int]
     ) -> None:
         self._log = log
         self._embedder = embedder
-        self._open_index = open_index
+        self._opener = opener
         self._now = now
         self._index: SemanticIndex | None = None
         self._generation = -1
@@ -165,11 +154,11 @@ class Synchroniser:
     @property
     def indexed(self) -> bool:
         """Whether this store has a semantic index besides the log's vectors."""
-        return self._open_index is not None
+        return self._opener is not None
 
     def index(self) -> SemanticIndex | None:
         """Return the open index, or None where there is none or it cannot be reached now (see `degraded`)."""
-        if self._open_index is None:
+        if self._opener is None:
             return None
         with self._lock:
             generation = int(self._log.get_state("generation") or 0)
@@ -179,7 +168,7 @@ class Synchroniser:
                 return None
             self._release_index()
             try:
-                self._index = self._open_index(generation, self.dimension)
+                self._index = self._opener.open(generation, self.dimension)
             except (IndexUnavailableError, IndexOwnedError) as error:
                 self._lost(error)
                 return None
@@ -387,17 +376,17 @@ class Synchroniser:
                 self._log.clear_vectors()
                 self._log.set_state({"model": None, "dimension": None})
             total = self._log.count()
-            if self._open_index is None:
+            if self._opener is None:
                 return self._fill(None, total, progress)
             generation = int(self._log.get_state("generation") or 0)
             self._release_index()
-            fresh = self._open_index(generation + 1, self.dimension)
+            fresh = self._opener.fresh(generation + 1, self.dimension)
             done = self._fill(fresh, total, progress)
             faults.reach("rebuild:filled")
             self._log.set_state({"generation": str(generation + 1)})
             faults.reach("rebuild:switched")
             self._index, self._generation, self.degraded = fresh, generation + 1, None
-            self._open_index.drop(generation)
+            self._opener.drop(fresh, generation)
             return done
 
     def _fill(self, index: SemanticIndex | None, total: int, progress: Progress | None) -> int:
