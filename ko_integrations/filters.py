@@ -2,7 +2,8 @@
 `{"year": {"$gte": 2020}}`, `{"$or": [{...}, {...}]}`.
 
 Fields are `id`, `subject`, `predicate`, `object`, `source` and `confidence`; every other name is a key of the
-caller's metadata, dots reaching inside it. A missing field satisfies `$ne`, `$nin` and `{"$exists": False}` only.
+caller's metadata, dots reaching inside it. `metadata.source` is the caller's own `source`; `text`, where the
+metadata has no such key, is the text that the semantic index encodes. A missing field satisfies `$ne`, `$nin` and `{"$exists": False}` only.
 """
 
 import operator
@@ -114,6 +115,12 @@ def _field(ko: KnowledgeObject, name: str) -> Any:
     value: Any = ko.provenance.metadata or {}
     if name in value:
         return value[name]
+    if name == "text":
+        return ko.text
+    if name.startswith("metadata.") and "metadata" not in value:
+        name = name.removeprefix("metadata.")
+        if name in value:
+            return value[name]
     for part in name.split("."):
         if not isinstance(value, Mapping) or part not in value:
             return _MISSING

@@ -1,6 +1,7 @@
 """The reads of one namespace: exact, in time, by meaning."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ko_integrations import writing
@@ -66,6 +67,10 @@ class FactView:
             IndexMismatchError: the stored vectors were made by another model.
         """
         return self._handle.check().sync.embedder
+
+    def now(self) -> datetime:
+        """Return the present by the store's clock, aware."""
+        return self._handle.check().clock()
 
     # -- exact reads ------------------------------------------------------------------------------------------
     def read_exact(
@@ -152,6 +157,19 @@ class FactView:
         moment = handle.now() if as_of is None else to_micros(as_of, "as_of")
         known = None if known_at is None else to_micros(known_at, "known_at")
         return handle.searcher.read_past(self._namespace, query, k, condition, moment, known)
+
+    def encode_query(self, text: str) -> "NDArray[np.float32]":
+        """Return the unit vector of a query, shape (dimension,), for several reads with one encoding.
+
+        Raises:
+            EmbedderError, IndexMismatchError: it cannot be encoded.
+        """
+        handle = self._handle.check()
+        return handle.searcher.encode_query(check_text(text, "query", limit=1_000_000))
+
+    def marked(self, key: str) -> bool:
+        """Tell whether `mark(key)` was called in this namespace."""
+        return self._handle.check().log.get_state(writing.mark_key(self._namespace, key)) is not None
 
     def ask(self, question: str, *, now: Moment | None = None, known_at: Moment | None = None) -> Answer:
         """Answer a question from the stored facts, or abstain (`value is None`).
@@ -309,6 +327,9 @@ class FactView:
 
     # -- async twins ------------------------------------------------------------------------
     aread_exact = async_twin(read_exact)
+    aencode_query = async_twin(encode_query)
+    amarked = async_twin(marked)
+    anow = async_twin(now)
     aread_values = async_twin(read_values)
     aget_many = async_twin(get_many)
     afacts = async_twin(facts)

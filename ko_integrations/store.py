@@ -154,15 +154,26 @@ class KnowledgeStore(FactView):
         """
         return writing.write_batch(self._handle.check(), self._namespace, facts, on_error)
 
-    def write(self, text: str, *, source: str | None = None, said_at: Moment | None = None) -> WriteReport:
+    def write(
+        self, text: str, *, source: str | None = None, said_at: Moment | None = None, once: str | None = None
+    ) -> WriteReport:
         """Compile a text to statements and store them, in one transaction.
 
         Relative dates count from `said_at` (default: now), which is also when the statements start to
-        hold unless they say otherwise.
+        hold unless they say otherwise. A text under a key `once` (a message id, say) is written once: again
+        with the same key nothing is compiled or stored, and the report says `repeated`.
 
         Source: main paper A.3 (Write), 4.2.5.
         """
-        return writing.write_text(self, self._handle.check(), text, source, said_at)
+        return writing.write_text(self, self._handle.check(), text, source, said_at, once)
+
+    def mark(self, key: str) -> bool:
+        """Record in this namespace that something was done; True if it was not recorded before.
+
+        Part of the batch that is open: what was done and its mark stand or fall together. Erasing does not
+        remove marks, so that what was erased is not learnt again from a replay.
+        """
+        return writing.mark(self._handle.check(), self._namespace, key)
 
     def batch(self) -> AbstractContextManager[None]:
         """Group writes of this thread: all are stored when the block ends, none when it raises."""
@@ -300,6 +311,7 @@ class KnowledgeStore(FactView):
     aupdate = async_twin(update)
     aupdate_many = async_twin(update_many)
     awrite = async_twin(write)
+    amark = async_twin(mark)
     aretract = async_twin(retract)
     awithdraw_source = async_twin(withdraw_source)
     aerase = async_twin(erase)

@@ -230,12 +230,16 @@ class NotUnderstood(_Frozen):
 
 
 class WriteReport(_Frozen):
-    """What `write` stored, retracted, and did not understand."""
+    """What `write` stored, retracted, and did not understand.
+
+    `repeated` says that the text had been written before under the same `once`, and nothing was done.
+    """
 
     results: tuple[WriteResult, ...] = ()
     not_understood: tuple[NotUnderstood, ...] = ()
     retracted: tuple[KnowledgeObject, ...] = ()
     tokens: int = 0
+    repeated: bool = False
 
 
 class Answer(_Frozen):

@@ -16,6 +16,7 @@ from ko_integrations.identity import (
     decode_value,
     encode_value,
     normalize_name,
+    slot_id,
 )
 from ko_integrations.log.contract import Address, Applied, Assertion, Entry, Namespace, Scope
 from ko_integrations.log.fold import head_at
@@ -40,7 +41,7 @@ from ko_integrations.types import (
 if TYPE_CHECKING:
     from ko_integrations.store import KnowledgeStore
 
-__all__ = ["erase", "erase_selected", "retract", "write_batch", "write_facts", "write_text"]
+__all__ = ["erase", "erase_selected", "mark", "mark_key", "retract", "write_batch", "write_facts", "write_text"]
 
 _CHUNK = 5_000
 
@@ -187,17 +188,22 @@ def _vector_bytes(handle: Handle, vector: Sequence[float]) -> bytes:
 
 
 def write_text(
-    store: "KnowledgeStore", handle: Handle, text: str, source: str | None, said_at: Moment | None
-) -> WriteReport:
+    store: "KnowledgeStore", handle: Handle, text: str, source: str | None, said_at: Moment | None,
+    once: str | None = None,
+) -> WriteReport:  # fmt: skip
     """Compile a text and store its statements in one transaction; what cannot be stored is reported."""
     check_text(text, "text", limit=MAX_VALUE_BYTES)
     _checked_source(source)
     anchor = handle.clock() if said_at is None else as_datetime(said_at, "said_at")
+    if once is not None and store.marked(once):
+        return WriteReport(repeated=True)
     compilation = handle.compiler.compile(text, reader=store, said_at=anchor)
     results: list[WriteResult] = []
     retracted: list[KnowledgeObject] = []
     not_understood = list(compilation.not_understood)
     with handle.batch():
+        if once is not None and not mark(handle, store.namespace_path, once):
+            return WriteReport(repeated=True)
         for extraction in compilation.extractions:
             since = extraction.valid_from or (None if said_at is None else anchor)
             try:
@@ -223,6 +229,21 @@ def _stated(extraction: Extraction, since: datetime | None, source: str | None) 
         metadata={"statement": extraction.text} if extraction.text else None,
         text=None, vector=None, verbatim=False,
     )  # fmt: skip
+
+
+def mark_key(namespace: Namespace, key: str) -> str:
+    """Return the name under which the log's small state keeps that `key` was done in a namespace."""
+    return "done/" + slot_id(namespace, check_text(key, "key"), "done", verbatim=True).hex()
+
+
+def mark(handle: Handle, namespace: Namespace, key: str) -> bool:
+    """Record that `key` was done; False if it was recorded before."""
+    name = mark_key(namespace, key)
+    with handle.batch():
+        if handle.log.get_state(name) is not None:
+            return False
+        handle.log.set_state({name: ""})
+    return True
 
 
 def as_datetime(moment: Moment, field: str) -> datetime:

@@ -1,0 +1,57 @@
+"""Facts for a question: those that answer it, then the nearest."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ko_integrations.filters import Where, compile_where
+from ko_integrations.times import Moment
+from ko_integrations.types import Answer, KnowledgeObject
+
+if TYPE_CHECKING:
+    from ko_integrations.store import KnowledgeStore
+
+__all__ = ["Evidence", "gather"]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A fact and how it was found.
+
+    Attributes:
+        route: `exact`, `temporal`, `multi_hop`, `semantic`, or the name of another memory.
+        score: cosine similarity to the question, where it was found by meaning.
+    """
+
+    ko: KnowledgeObject
+    route: str
+    score: float | None = None
+
+
+def gather(
+    store: "KnowledgeStore",
+    question: str,
+    k: int = 5,
+    *,
+    where: Where | None = None,
+    as_of: Moment | None = None,
+    known_at: Moment | None = None,
+    answer: Answer | None = None,
+) -> list[Evidence]:
+    """Return up to k facts for a question: what `ask` rests its answer on, then the nearest that hold.
+
+    `answer` saves asking again. A slot comes once; `as_of` asks and searches at that moment.
+
+    Raises:
+        InvalidInputError: a bad filter, or `k` below 1.
+    """
+    condition = compile_where(where)
+    if answer is None:
+        answer = store.ask(question, now=as_of, known_at=known_at)
+    facts = answer.facts if answer.value is not None else ()
+    found = [Evidence(ko, answer.route) for ko in facts if condition is None or condition(ko)][:k]
+    if len(found) < k:
+        taken = {piece.ko.id for piece in found}
+        hits = store.read(question, k + len(taken), where=where, as_of=as_of, known_at=known_at)
+        fill = [Evidence(hit.ko, "semantic", hit.score) for hit in hits if hit.ko.id not in taken]
+        found += fill[: k - len(found)]
+    return found
