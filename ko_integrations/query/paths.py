@@ -1,0 +1,126 @@
+"""Paths from a subject through its facts: each object that is itself a subject can be asked on."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from ko_integrations.errors import UnknownPredicateError
+from ko_integrations.identity import normalize_predicate
+from ko_integrations.protocols import FactReader
+from ko_integrations.query.lexicon import Lexicon, Profile
+from ko_integrations.query.question import Asked
+from ko_integrations.query.scoring import Fit, fit
+from ko_integrations.times import Moment
+from ko_integrations.types import KnowledgeObject
+
+__all__ = ["Candidate", "Walker", "canonical"]
+
+MAX_HOPS = 4
+BEAM = 10
+FAN_OUT = 8
+"""Objects of one set that are followed."""
+_LONGEST_NAME = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A path and where it leads.
+
+    Attributes:
+        asked: the reading of the question, with the subject that the path starts from.
+        profiles: the predicates, from the subject outwards.
+        subjects: the subjects that the last predicate is read of (several after a set).
+        facts: what holds on the way, without the last hop.
+        values: the facts of the last hop; empty if nothing holds there now.
+    """
+
+    asked: Asked
+    profiles: tuple[Profile, ...]
+    subjects: tuple[str, ...]
+    facts: tuple[KnowledgeObject, ...]
+    values: tuple[KnowledgeObject, ...]
+    fit: Fit
+
+    @property
+    def predicates(self) -> tuple[str, ...]:
+        """Return the canonical names along the path."""
+        return tuple(profile.name for profile in self.profiles)
+
+
+def canonical(reader: FactReader, predicate: str) -> str:
+    """Return the canonical name of a predicate as it was asserted."""
+    try:
+        return reader.vocabulary.canonical(predicate)
+    except UnknownPredicateError:  # asserted before the vocabulary became strict
+        return normalize_predicate(predicate)
+
+
+@dataclass(slots=True)
+class Walker:
+    """Walks one reader as of one moment; each subject is read once however many paths meet there."""
+
+    reader: FactReader
+    lexicon: Lexicon
+    as_of: Moment | None = None
+    known_at: Moment | None = None
+    _seen: dict[str, dict[str, list[KnowledgeObject]]] = field(default_factory=dict)
+
+    def slots(self, subject: str) -> dict[str, list[KnowledgeObject]]:
+        """Return the facts of a subject by canonical predicate."""
+        if subject not in self._seen:
+            slots: dict[str, list[KnowledgeObject]] = {}
+            for ko in self.reader.facts(subject, as_of=self.as_of, known_at=self.known_at):
+                slots.setdefault(canonical(self.reader, ko.predicate), []).append(ko)
+            self._seen[subject] = slots
+        return self._seen[subject]
+
+    def candidates(self, asked: Asked) -> list[Candidate]:
+        """Return the paths that explain the question best, best first."""
+        frontier = self._first(asked)
+        found = list(frontier)
+        for _ in range(MAX_HOPS - 1):
+            frontier = self._next(_best(frontier))
+            found += frontier
+        return sorted(found, key=lambda candidate: -candidate.fit.score)
+
+    def _first(self, asked: Asked) -> list[Candidate]:
+        subject = asked.mention.subject
+        slots = self.slots(subject)
+        names = dict.fromkeys([*slots, *self.reader.predicates(subject)])
+        return [self._made(asked, (), (subject,), (), name, slots.get(name, ())) for name in names]
+
+    def _next(self, frontier: Sequence[Candidate]) -> list[Candidate]:
+        """Extend each path by every predicate of the subjects that it leads to."""
+        names = {name for candidate in frontier for name in _names(candidate.values)}
+        stored = self.reader.find_subjects(sorted(names)) if names else {}
+        longer: list[Candidate] = []
+        for candidate in frontier:
+            leads = {stored[name]: ko for ko in candidate.values for name in _names((ko,)) if name in stored}
+            origin = {candidate.asked.mention.subject, *candidate.subjects}
+            by_predicate: dict[str, list[tuple[str, KnowledgeObject]]] = {}
+            for subject, ko in list(leads.items())[:FAN_OUT]:
+                if subject not in origin:
+                    for name in self.slots(subject):
+                        by_predicate.setdefault(name, []).append((subject, ko))
+            for name, reached in by_predicate.items():
+                subjects = tuple(subject for subject, _ in reached)
+                facts = (*candidate.facts, *(ko for _, ko in reached))
+                values = [ko for subject in subjects for ko in self.slots(subject)[name]]
+                longer.append(self._made(candidate.asked, candidate.profiles, subjects, facts, name, values))
+        return longer
+
+    def _made(
+        self, asked: Asked, before: tuple[Profile, ...], subjects: tuple[str, ...],
+        facts: tuple[KnowledgeObject, ...], name: str, values: Iterable[KnowledgeObject],
+    ) -> Candidate:  # fmt: skip
+        profiles = (*before, self.lexicon.profile(name, subjects[0]))
+        return Candidate(asked, profiles, subjects, facts, tuple(values), fit(asked, profiles, self.lexicon))
+
+
+def _names(values: Iterable[KnowledgeObject]) -> list[str]:
+    return [ko.object for ko in values if isinstance(ko.object, str) and 0 < len(ko.object) <= _LONGEST_NAME]
+
+
+def _best(frontier: Iterable[Candidate]) -> list[Candidate]:
+    """Return the paths worth extending: those whose every hop accounts for something, then the rest."""
+    key: Callable[[Candidate], tuple[int, float]] = lambda c: (sum(s > 0 for s in c.fit.support), c.fit.loose)  # noqa: E731
+    return sorted(frontier, key=key, reverse=True)[:BEAM]

@@ -1,0 +1,208 @@
+"""A question as material to explain: its content words in order of their distance from the subject, and what it wants."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ko_integrations.query.lexicon import Lexicon, Profile
+from ko_integrations.query.linking import Mention
+from ko_integrations.query.words import CARRIERS, FUNCTION_WORDS, Word, key_of
+
+__all__ = ["Asked", "Token", "analyse"]
+
+# Nouns for the kinds of things that vocabularies speak of; "what city" wants a value of one of these kinds.
+_KIND_NOUNS = {
+    key_of(noun): frozenset(kinds.split())
+    for kinds, nouns in {
+        "person": "person individual man woman people human leader figure artist sportsperson player writer official",
+        "organisation": "organisation organization company corporation firm institution business agency body",
+        "organisation school": "university school college academy",
+        "organisation team": "team club",
+        "city": "city town municipality",
+        "country": "country nation homeland",
+        "city country place": "place location area region spot land",
+        "continent": "continent",
+        "language": "language tongue",
+        "religion": "religion faith denomination belief",
+        "sport": "sport discipline",
+        "date": "date year day month birthday",
+        "number quantity": "number amount count age",
+        "occupation position": "occupation profession job",
+        "award": "award prize",
+        "work": "work book film movie album song series novel",
+    }.items()
+    for noun in nouns.split()
+}  # fmt: skip
+_WH_KINDS = {
+    "who": frozenset({"person", "organisation", "team", "party"}),
+    "whom": frozenset({"person", "organisation", "team", "party"}),
+    "where": frozenset({"place", "city", "country", "continent", "organisation"}),
+    "when": frozenset({"date"}),
+}
+_AUXILIARIES = frozenset(
+    "is are was were am do does did has have had can could will would should may might must".split()
+)
+_BOUNDARIES = _AUXILIARIES | frozenset("where that which who whom whose when what how".split())
+_STOPS = frozenset(".,;:?!")
+_MASK = "X"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A content word to explain. `kinds` is not empty where it names a kind of thing."""
+
+    key: str
+    lower: str
+    weight: float
+    name_like: bool
+    kinds: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What one reading of a question asks of one subject.
+
+    Attributes:
+        mention: the subject, and the words that name it.
+        tokens: the content words around it, nearest by grammar first.
+        focus: keys of the words that say what kind of answer is wanted.
+        kinds: the kinds of thing that the question word wants; empty if it does not say.
+        wants: `value`, `truth` (yes or no) or `count`.
+        form: the words of the question with the subject as `[x]`.
+        masked: the question with a placeholder for the subject.
+        weight: of all tokens together.
+    """
+
+    mention: Mention
+    tokens: tuple[Token, ...]
+    focus: frozenset[str]
+    kinds: frozenset[str]
+    wants: str
+    form: tuple[str, ...]
+    masked: str
+    weight: float
+
+
+def analyse(text: str, words: Sequence[Word], mention: Mention, lexicon: Lexicon) -> Asked:
+    """Read `words` (of `text`, time blanked out) as a question about `mention`."""
+    visible = [i for i, word in enumerate(words) if text[word.start : word.end] == word.text]
+    outside = [i for i in visible if not mention.start <= i < mention.end]
+    ordered = [i for i in _by_distance(words, mention) if i in set(outside)]
+    tokens = tuple(
+        _token(words[i], i, lexicon) for i in ordered if words[i].is_word and words[i].lower not in FUNCTION_WORDS
+    )
+    kinds, focus = _wanted(words, outside)
+    return Asked(
+        mention=mention,
+        tokens=tokens,
+        focus=focus,
+        kinds=kinds,
+        wants=_wants(words, outside),
+        form=_form(words, visible, mention),
+        masked=_masked(text, words, mention),
+        weight=sum(token.weight for token in tokens),
+    )
+
+
+def _token(word: Word, index: int, lexicon: Lexicon) -> Token:
+    kinds = _KIND_NOUNS.get(word.key, frozenset())
+    name_like = word.is_name_like and (index > 0 or word.text[1:] != word.lower[1:])
+    if word.lower in CARRIERS:
+        weight = 0.2
+    elif lexicon.frequency[word.key]:
+        weight = lexicon.weight(word.key)
+    elif name_like:
+        weight = 1.5
+    else:
+        weight = 0.7
+    return Token(word.key, word.lower, weight * (0.6 if kinds else 1.0), name_like, kinds)
+
+
+def _by_distance(words: Sequence[Word], mention: Mention) -> list[int]:
+    """Order the words around a subject from the inside of the nesting outwards.
+
+    "the capital of the country where the spouse of X was born": spouse, then the verb of its clause, then
+    country and capital. A possessive's noun comes first of all: "X's spouse".
+    """
+    left, right = list(range(mention.start - 1, -1, -1)), list(range(mention.end, len(words)))
+    while right and words[right[0]].text in "\"'”’»)":
+        right.pop(0)
+    owned = 0
+    if right and (words[right[0]].lower in ("'s", "’s") or words[right[0] - 1].text in "'’"):
+        while owned < len(right) and words[right[owned]].lower not in _BOUNDARIES | {",", ".", "?"}:
+            owned += 1
+    inner = 0
+    while inner < len(left) and words[left[inner]].lower not in _BOUNDARIES | _STOPS:
+        inner += 1
+    return [*right[:owned], *left[:inner], *right[owned:], *left[inner:]]
+
+
+def _wanted(words: Sequence[Word], outside: Sequence[int]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the kinds of thing that the question wants and the keys of the noun that says so."""
+    for place, i in enumerate(outside):
+        word = words[i].lower
+        if word in _WH_KINDS or word in ("what", "which", "how"):
+            later = _coordinated(words, outside[place + 1 :])
+            if later:
+                return _wanted(words, later)
+        if word in _WH_KINDS:
+            return _WH_KINDS[word], frozenset()
+        if word in ("what", "which"):
+            return _noun_after(words, outside[place + 1 :])
+        if word == "how" and place + 1 < len(outside) and words[outside[place + 1]].lower != "is":
+            return frozenset(), frozenset({words[outside[place + 1]].key})
+    return _noun_after(words, outside)
+
+
+def _coordinated(words: Sequence[Word], rest: Sequence[int]) -> Sequence[int]:
+    """Return the second question of two: "in which country was ..., and [who is ...]"; it is what is asked for."""
+    for place in range(len(rest) - 1):
+        if words[rest[place]].lower == "and" and words[rest[place + 1]].lower in {*_WH_KINDS, "what", "which"}:
+            return rest[place + 1 :]
+    return ()
+
+
+def _noun_after(words: Sequence[Word], rest: Sequence[int]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the first noun phrase without "the name of": "what is the [capital city] of"."""
+    focus: list[str] = []
+    kinds: frozenset[str] = frozenset()
+    for i in rest:
+        word = words[i]
+        if not word.is_word or word.lower in FUNCTION_WORDS:
+            if focus and word.lower not in ("the", "a", "an"):
+                break
+            continue
+        if word.lower in CARRIERS and not focus and word.key not in _KIND_NOUNS:
+            continue
+        focus.append(word.key)
+        kinds = _KIND_NOUNS.get(word.key, frozenset())
+        if len(focus) == 3:
+            break
+    return kinds, frozenset(focus)
+
+
+def _wants(words: Sequence[Word], outside: Sequence[int]) -> str:
+    asked = [words[i].lower for i in outside if words[i].is_word][:3]
+    if asked[:2] == ["how", "many"]:
+        return "count"
+    every = {words[i].lower for i in outside}
+    if asked and asked[0] in _AUXILIARIES and not every & {"what", "which", "who", "when", "where", "whom", "how"}:
+        return "truth"
+    return "value"
+
+
+def _form(words: Sequence[Word], visible: Iterable[int], mention: Mention) -> tuple[str, ...]:
+    form: list[str] = []
+    for i in visible:
+        if mention.start <= i < mention.end:
+            if not form or form[-1] != "[x]":
+                form.append("[x]")
+        elif words[i].is_word or words[i].lower in ("'s", "’s"):
+            form.append(words[i].lower.strip("'’"))
+    return tuple(form)
+
+
+def _masked(text: str, words: Sequence[Word], mention: Mention) -> str:
+    first, last = words[mention.start], words[mention.end - 1]
+    masked = f"{text[: first.start]}{_MASK}{text[last.end :]}"
+    return " ".join(re.sub(r"[\"“”«»]", "", masked).split())

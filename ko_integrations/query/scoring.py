@@ -1,0 +1,118 @@
+"""How well a path of predicates explains a question: each hop must account for a part of its words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ko_integrations.query.lexicon import Lexicon, Profile
+from ko_integrations.query.question import Asked, Token
+
+__all__ = ["Fit", "explains", "fit"]
+
+_KIND_MATCH = 0.75
+_PLACES = frozenset({"place", "city", "country", "continent"})
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """How a path of predicates fits a question, each part from 0 to 1.
+
+    Attributes:
+        coverage: share of the question's content that the path explains, in the order of the nesting.
+        loose: the same whatever the order.
+        support: how much each hop explains that no other does better.
+        focus: whether the last hop gives the kind of thing asked for (1 yes, 0.5 cannot tell, 0 no).
+        exact: a question form of the last predicate says just this.
+    """
+
+    coverage: float
+    loose: float
+    support: tuple[float, ...]
+    focus: float
+    exact: bool
+
+    @property
+    def score(self) -> float:
+        """Return one figure to rank paths by."""
+        if self.exact:
+            return 1.0 + 0.1 * self.focus
+        weakest = min(self.support, default=0.0)
+        return 0.42 * self.coverage + 0.18 * self.loose + 0.2 * weakest + 0.2 * self.focus - 0.04 * len(self.support)
+
+
+def explains(token: Token, profile: Profile) -> float:
+    """Return how firmly a word points to a predicate, 0 to 1."""
+    direct = profile.cues.get(token.key, 0.0)
+    if token.kinds and profile.kinds & token.kinds:
+        return max(direct, _KIND_MATCH)
+    return direct
+
+
+def fit(asked: Asked, path: Sequence[Profile], lexicon: Lexicon) -> Fit:
+    """Return how well `path` (from the subject outwards) explains the question.
+
+    The words, nearest first, are given to the hops in order: word i to hop h, word j > i to a hop >= h.
+    """
+    strength = [[explains(token, profile) for profile in path] for token in asked.tokens]
+    total = asked.weight or 1.0
+    gained, ordered = _aligned(asked.tokens, strength, len(path))
+    loose, free = _unordered(asked.tokens, strength, len(path))
+    exact = len(path) == 1 and path[0].concept in lexicon.asked_by(asked.form)
+    return Fit(
+        coverage=1.0 if exact else gained / total,
+        loose=1.0 if exact else loose / total,
+        support=tuple(min(1.0, max(a, 0.7 * b) / 0.6) for a, b in zip(ordered, free, strict=True)),
+        focus=_focus(asked, path),
+        exact=exact,
+    )
+
+
+def _aligned(
+    tokens: Sequence[Token], strength: Sequence[Sequence[float]], hops: int
+) -> tuple[float, tuple[float, ...]]:
+    """Return the best total over monotone alignments, and what each hop contributes to it."""
+    best: list[tuple[float, tuple[float, ...]]] = [(0.0, (0.0,) * hops) for _ in range(hops)]
+    for token, row in zip(tokens, strength, strict=True):
+        following = []
+        for hop in range(hops):
+            reached, shares = max(best[: hop + 1], key=_balanced)
+            gain = token.weight * row[hop]
+            if gain:
+                shares = (*shares[:hop], shares[hop] + gain, *shares[hop + 1 :])
+            following.append((reached + gain, shares))
+        best = following
+    return max(best, key=_balanced)
+
+
+def _balanced(state: tuple[float, tuple[float, ...]]) -> tuple[float, float]:
+    return round(state[0], 6), sum(min(share, 0.3) for share in state[1])
+
+
+def _unordered(
+    tokens: Sequence[Token], strength: Sequence[Sequence[float]], hops: int
+) -> tuple[float, tuple[float, ...]]:
+    """Return the total if each word goes to the hop that it points to most, wherever it stands."""
+    shares = [0.0] * hops
+    for token, row in zip(tokens, strength, strict=True):
+        best = max(row)
+        if best:
+            hop = min((h for h in range(hops) if row[h] == best), key=lambda h: shares[h])
+            shares[hop] += token.weight * best
+    return sum(shares), tuple(shares)
+
+
+def _focus(asked: Asked, path: Sequence[Profile]) -> float:
+    """Tell whether the last predicate holds what the question word and its noun ask for."""
+    last = path[-1]
+    if asked.focus:
+        named = max(last.cues.get(key, 0.0) for key in asked.focus)
+        if named >= 0.9:
+            return 1.0
+        if asked.kinds and last.kinds:
+            return 0.9 if asked.kinds & last.kinds else (0.5 if "place" in last.kinds & _PLACES and asked.kinds & _PLACES else 0.0)
+        if named:
+            return 0.7
+        earlier = any(profile.cues.get(key, 0.0) >= 0.9 for profile in path[:-1] for key in asked.focus)
+        return 0.1 if earlier else 0.4
+    if asked.kinds and last.kinds:
+        return 1.0 if asked.kinds & last.kinds else 0.0
+    return 0.5
