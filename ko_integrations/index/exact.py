@@ -101,9 +101,14 @@ class ExactIndex:
             return len(self._ids)
 
     def unreachable(self, ids: Sequence[str], vectors: "NDArray[np.float32]") -> list[str]:
-        """Return the ids that a search by their own vector does not find: here, those it does not hold."""
+        """Return the ids whose record is missing or has another vector than its row of `vectors`."""
+        rows = normalize(as_rows(vectors, len(ids), self.dimension))
         with self._lock:
-            return [id_ for id_ in ids if id_ not in self._rows]
+            return [
+                id_
+                for id_, vector in zip(ids, rows, strict=True)
+                if id_ not in self._rows or not np.allclose(self._matrix[self._rows[id_]], vector, atol=1e-5)
+            ]
 
     def scrub(self, ids: Sequence[str]) -> str | None:
         """Delete records and overwrite their rows."""

@@ -1,0 +1,97 @@
+"""Erase records from an embedded Chroma folder so that no byte of them is left in any of its files."""
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ko_integrations.index.chroma_files import (
+    check_segment,
+    compact_database,
+    orphan_folders,
+    overwrite_dead_vectors,
+    segment_folder,
+    traces,
+)
+from ko_integrations.index.chroma_source import EmbeddedFolder, pages
+
+__all__ = ["scrub_folder"]
+
+# Chroma saves its vectors, and empties its queue, once so many writes have come together.
+_SAVE_SOON = 2
+_TRACED = 16
+
+
+def scrub_folder(
+    folder: EmbeddedFolder,
+    name_of: Callable[[int], str],
+    generations: Sequence[int],
+    ids: Sequence[str],
+    dimension: int,
+) -> str | None:
+    """Erase `ids` from every generation; None when nothing is left, else where bytes may live on.
+
+    Deleting leaves text in free pages, in the full-text index and in the queue, and the vector in the HNSW
+    file. So: make Chroma save at once, delete, write and delete something else (which saves the deletion and
+    empties the queue), close; then overwrite dead vectors and compact the database; then look. Each step may
+    be repeated: after a crash in between, the next scrub completes it. The caller holds the folder's lock.
+    """
+    names = [name_of(generation) for generation in generations]
+    before = {name: _save_soon(folder, name) for name in names}
+    folder.disconnect()
+    for name in names:
+        _delete_and_flush(folder, name, ids, dimension, before[name])
+    alone = folder.disconnect()
+    try:
+        for name in names:
+            found = segment_folder(folder.path, name)
+            if found is not None:
+                overwrite_dead_vectors(found[0])
+        for orphan in orphan_folders(folder.path):
+            shutil.rmtree(orphan, ignore_errors=True)
+        compact_database(folder.path)
+    except sqlite3.Error as error:
+        return f"{folder.path}: its database could not be compacted ({error})"
+    finally:
+        folder.connect()
+    if not alone:
+        return (
+            f"{folder.path}: another Chroma client of this process has it open and may write old vectors back"
+        )
+    if traces(folder.path, [id_.encode() for id_ in ids[:_TRACED]]):
+        return f"{folder.path}: this release of Chroma keeps records where we do not know to erase them"
+    return None
+
+
+def _save_soon(folder: EmbeddedFolder, name: str) -> int:
+    """Lower the collection's save threshold, read when it is loaded next; return what it was."""
+    check_segment(folder.path, name)
+    collection = folder.client.get_collection(name, embedding_function=None)
+    threshold = int(collection.configuration_json["hnsw"]["sync_threshold"])
+    if threshold != _SAVE_SOON:
+        collection.modify(configuration={"hnsw": {"sync_threshold": _SAVE_SOON}})
+        return threshold
+    # A scrub was cut short; what it had found is Chroma's default.
+    return 1_000
+
+
+def _delete_and_flush(
+    folder: EmbeddedFolder, name: str, ids: Sequence[str], dimension: int, threshold: int
+) -> None:
+    client = folder.client
+    collection = client.get_collection(name, embedding_function=None)
+    dimension = collection.get_model()["dimension"] or dimension
+    for page in pages(list(dict.fromkeys(ids)), client.get_max_batch_size()):
+        held = collection.get(ids=page, include=[])["ids"]
+        if held:
+            collection.delete(ids=held)
+    scratch = [f"scratch-{os.urandom(8).hex()}" for _ in range(_SAVE_SOON)]
+    vectors = np.random.default_rng().standard_normal((_SAVE_SOON, dimension)).astype(np.float32)
+    keys = {"ko_store": "", "ko_namespace": ""}
+    collection.upsert(
+        ids=scratch, embeddings=vectors, documents=["scratch"] * _SAVE_SOON, metadatas=[keys] * _SAVE_SOON
+    )
+    collection.delete(ids=scratch)
+    collection.modify(configuration={"hnsw": {"sync_threshold": threshold}})
