@@ -38,7 +38,15 @@ SLOTS: tuple[Slot, ...] = tuple(
     for subject in ("valve", "pump", "sensor")
     for predicate in ("setting", "position")
 )
-_WEIGHTS: dict[Kind, int] = {"update": 40, "many": 10, "batch": 8, "retract": 8, "erase": 2, "read": 25, "rebuild": 1}
+_WEIGHTS: dict[Kind, int] = {
+    "update": 40,
+    "many": 10,
+    "batch": 8,
+    "retract": 8,
+    "erase": 2,
+    "read": 25,
+    "rebuild": 1,
+}
 _FAVOURED: dict[str, Kind] = {"log": "update", "drain": "read", "erase": "erase", "rebuild": "rebuild"}
 _MOST_OPERATIONS = 400
 
@@ -106,8 +114,16 @@ def run(*, rounds: int = 50, seed: int = 0, on_round: Callable[[int], None] | No
         (
             Figure("acknowledged writes lost or changed", len(damage.lost), 0, unit="", note=notes["lost"]),
             Figure("stale or missing semantic hits", len(damage.stale), 0, unit="", note=notes["stale"]),
-            Figure("index or log inconsistent after reopen", len(damage.index), 0, unit="", note=notes["index"]),
-            Figure("fault points armed and not reached", len(damage.unreached), 0, unit="", note=notes["unreached"]),
+            Figure(
+                "index or log inconsistent after reopen", len(damage.index), 0, unit="", note=notes["index"]
+            ),
+            Figure(
+                "fault points armed and not reached",
+                len(damage.unreached),
+                0,
+                unit="",
+                note=notes["unreached"],
+            ),
             Figure("kills", rounds, unit="", note=f"{damage.at_points} of them at a fault point"),
             Figure("operations acknowledged before a kill", damage.acknowledged, unit=""),
             Figure("kills with an operation in flight", damage.in_flight, unit=""),
@@ -116,9 +132,7 @@ def run(*, rounds: int = 50, seed: int = 0, on_round: Callable[[int], None] | No
     )
 
 
-def torture(
-    folder: Path, *, rounds: int, seed: int, on_round: Callable[[int], None] | None = None
-) -> Damage:
+def torture(folder: Path, *, rounds: int, seed: int, on_round: Callable[[int], None] | None = None) -> Damage:
     """Run the rounds on one store folder."""
     rng = random.Random(seed)
     # A fork server has the imports done, so that a round costs a fork and no interpreter start; it has
@@ -137,7 +151,9 @@ def torture(
             damage.unreached.append(f"round {number}: {point}")
         for operation in acknowledged:
             state = state.after(operation)
-        state = _compare(_look(context, folder), state, flying, damage, f"round {number} ({point or 'random'})")
+        state = _compare(
+            _look(context, folder), state, flying, damage, f"round {number} ({point or 'random'})"
+        )
         if on_round:
             on_round(number)
     return damage
@@ -149,12 +165,18 @@ def _cycle(points: tuple[str, ...]) -> Iterator[str]:
 
 
 def _kill_a_writer(
-    context: multiprocessing.context.ForkServerContext, folder: Path, rng: random.Random, number: int, point: str | None
+    context: multiprocessing.context.ForkServerContext,
+    folder: Path,
+    rng: random.Random,
+    number: int,
+    point: str | None,
 ) -> tuple[list[Operation], Operation | None, bool]:
     """Let a writer work until it dies; return what it acknowledged, what was in flight, whether `point` killed it."""
     receiver, sender = context.Pipe(duplex=False)
     after = rng.randrange(3) if point is not None and point.startswith(("log", "drain")) else 0
-    writer = context.Process(target=_write_until_killed, args=(folder, sender, rng.random(), number, point, after))
+    writer = context.Process(
+        target=_write_until_killed, args=(folder, sender, rng.random(), number, point, after)
+    )
     writer.start()
     sender.close()
     if receiver.poll(60):

@@ -36,17 +36,25 @@ def micros(seconds: float) -> str:
 
 
 def side_by_side(
-    ours: Callable[[int], object], other: Callable[[int], object], *, rounds: int, calls: int = 1, warm: int = 1
+    ours: Callable[[int], object],
+    other: Callable[[int], object],
+    *,
+    rounds: int,
+    calls: int = 1,
+    warm: int = 1,
+    prepare: Callable[[int], object] | None = None,
 ) -> Ratio:
     """Time `ours` against `other`; each round calls both `calls` times with a running number, in turns of order.
 
-    The first `warm` rounds are not counted.
+    The first `warm` rounds are not counted, nor is the time of `prepare`, which each round starts with.
     """
     pairs = []
     collecting = gc.isenabled()
     gc.disable()
     try:
         for number in range(warm + rounds):
+            if prepare is not None:
+                prepare(number)
             numbers = range(number * calls, (number + 1) * calls)
             first, second = (ours, other) if number % 2 else (other, ours)
             times = {id(first): _timed(first, numbers)}

@@ -57,7 +57,13 @@ class Report:
         """Return plain data, the machine included."""
         machine = {"python": platform.python_version(), "system": platform.platform()}
         figures = [{**asdict(figure), "ok": figure.ok} for figure in self.figures]
-        return {"name": self.name, "ok": self.ok, "figures": figures, "settings": self.settings, "machine": machine}
+        return {
+            "name": self.name,
+            "ok": self.ok,
+            "figures": figures,
+            "settings": self.settings,
+            "machine": machine,
+        }
 
     def write_json(self, file: str | Path) -> None:
         """Write `to_dict` as JSON."""

@@ -50,7 +50,9 @@ def options(
     namespace: Namespace = None,
     embedder: EmbedderName = None,
     index: Index = None,
-    _: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version and exit."),
+    _: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Show the version and exit."
+    ),
 ) -> None:
     """Memory in which a fact that changed is superseded, not appended."""
     ctx.obj = {"store": store, "namespace": namespace, "embedder": embedder, "index": index}

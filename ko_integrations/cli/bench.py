@@ -1,7 +1,5 @@
 """`ko bench ...` and `ko experiment ...`: measurements; exit code 1 when a target is missed."""
 
-import sys
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -50,3 +48,53 @@ def crash(
     from ko_integrations.bench import crash
 
     _finish(crash.run(rounds=rounds, seed=seed), json)
+
+
+@bench.command()
+def understanding(
+    data: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="Folder of the public data sets.")],
+    json: JsonFile = None,
+) -> None:
+    """Text to facts and questions to slots, on public data sets in their published formats."""
+    from ko_integrations.bench import understanding
+
+    _finish(understanding.run(data), json)
+
+
+@bench.command()
+def factconsolidation(
+    path: Annotated[Path, typer.Argument(exists=True, help="MemoryAgentBench FactConsolidation, as published.")],
+    subset: Annotated[str | None, typer.Option(help="One subset, e.g. sh_6k. [default: every one]")] = None,
+    json: JsonFile = None,
+) -> None:
+    """Superseded facts and paths over them: single-hop and multi-hop questions."""
+    from ko_integrations.bench import factconsolidation
+
+    _finish(factconsolidation.run(path, subset=subset), json)
+
+
+@bench.command()
+def langchain(json: JsonFile = None) -> None:
+    """What the memory middleware adds to a turn of a LangChain agent."""
+    from ko_integrations.bench import langchain
+
+    _finish(langchain.run(), json)
+
+
+@bench.command()
+def rivals(json: JsonFile = None) -> None:
+    """One workload through other memories' own public APIs, beside ours."""
+    from ko_integrations.bench import rivals
+
+    _finish(rivals.run(), json)
+
+
+def experiment(
+    name: Annotated[str, typer.Argument(help="One of the paper's tables or figures, or 'all'.")] = "all",
+    out: Annotated[Path, typer.Option(help="Folder for figures and JSON.")] = Path("results"),
+    seeds: Annotated[int, typer.Option(min=1, help="Repetitions.")] = 5,
+) -> None:
+    """Run an experiment of the papers and draw its figure."""
+    from ko_integrations import experiments
+
+    experiments.run(name, out=out, seeds=seeds)

@@ -34,7 +34,9 @@ def demo(
     store: Annotated[Path | None, typer.Option(help="Keep the store in this new folder.")] = None,
     timelines: Annotated[
         Path | None,
-        typer.Option(exists=True, dir_okay=False, help="Load and check these timelines (JSONL) instead of the story."),
+        typer.Option(
+            exists=True, dir_okay=False, help="Load and check these timelines (JSONL) instead of the story."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Order in which the timelines arrive.")] = 0,
 ) -> None:
@@ -116,7 +118,9 @@ def _march(store: "KnowledgeStore", plain: "_PlainChroma") -> None:
     _state(store, plain, "tumor_size", Quantity(1.2, "cm"))
     untouched = store.read_exact(PATIENT, "diagnosis")
     if untouched is not None:
-        console.print(f"  diagnosis, untouched by the update: {untouched.object}, version {untouched.provenance.version}")
+        console.print(
+            f"  diagnosis, untouched: {untouched.object}, version {untouched.provenance.version}"
+        )
 
 
 def _november(store: "KnowledgeStore", plain: "_PlainChroma") -> None:
@@ -140,7 +144,9 @@ def _november(store: "KnowledgeStore", plain: "_PlainChroma") -> None:
     for left, right in zip(ours, theirs, strict=True):
         table.add_row(left, right)
     console.print(table)
-    console.print("The append keeps both sizes and cannot tell which one holds; the store holds one and remembers the other.")
+    console.print(
+        "The append returns both sizes and cannot tell which holds; the store returns the one that does."
+    )
 
 
 def _session(name: str, when: datetime, what: str) -> None:
@@ -176,4 +182,6 @@ class _PlainChroma:
     def query(self, question: str, k: int) -> list[str]:
         found = self._collection.query(query_embeddings=self._embedder.encode([question]), n_results=k)
         documents, distances = found["documents"] or [[]], found["distances"] or [[]]
-        return [f"{1 - distance:.2f}  {text}" for text, distance in zip(documents[0], distances[0], strict=True)]
+        return [
+            f"{1 - distance:.2f}  {text}" for text, distance in zip(documents[0], distances[0], strict=True)
+        ]

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ko_integrations.cli.options import AsJson, AsOf, KnownAt, ValueType, moment, value_of, with_store
-from ko_integrations.cli.output import console, escape, plain, print_json, print_versions, stderr
+from ko_integrations.cli.output import advancing, console, escape, plain, print_json, print_versions, stderr
 from ko_integrations.errors import InvalidInputError
+from ko_integrations.times import parse_moment
 
 if TYPE_CHECKING:
     from ko_integrations.store import KnowledgeStore
@@ -74,10 +75,7 @@ def get(
 ) -> None:
     """Show what holds: one property, or every fact of a subject."""
     when: dict[str, Any] = {"as_of": moment(as_of, "as_of"), "known_at": moment(known_at, "known_at")}
-    if predicate is None:
-        found = store.facts(subject, **when)
-    else:
-        found = store.read_values(subject, predicate, **when)
+    found = store.facts(subject, **when) if predicate is None else store.read_values(subject, predicate, **when)
     if json:
         print_json(found)
     elif found:
@@ -97,8 +95,10 @@ def search(
     json: AsJson = False,
 ) -> None:
     """Find facts by meaning; only what holds is found."""
-    with stderr.status("searching"):
-        hits = store.read(query, k, as_of=moment(as_of, "as_of"), known_at=moment(known_at, "known_at"))
+    when: dict[str, Any] = {"as_of": moment(as_of, "as_of"), "known_at": moment(known_at, "known_at")}
+    with advancing("indexing what waits") as advance:
+        store.drain(progress=advance)
+    hits = store.read(query, k, **when)
     if json:
         return print_json(hits)
     print_versions([hit.ko for hit in hits], scores=[hit.score for hit in hits])
@@ -121,16 +121,20 @@ def history(
 @with_store
 def changes(
     store: "KnowledgeStore",
-    since: Annotated[str, typer.Argument(help="A cursor, or a time.")] = "0",
+    since: Annotated[str, typer.Argument(help="A cursor (+1234 when it has four digits), or a time.")] = "0",
     json: AsJson = False,
 ) -> None:
     """List what changed since a cursor or a time, and the cursor to go on from."""
-    page = store.changes_since(int(since) if since.isdigit() and len(since) != 4 else moment(since, "since"))
+    # A year has four digits; so has a cursor now and then, which a leading + tells from it.
+    is_cursor = since.removeprefix("+").isdigit() and len(since) != 4
+    page = store.changes_since(int(since) if is_cursor else parse_moment(since, "since"))
     if json:
         return print_json(page)
     for change in page.items:
         what = escape(str(change.ko)) if change.ko else ", ".join(slot[:12] for slot in change.ids)
-        console.print(f"{change.sequence:>8}  {change.recorded_at:%Y-%m-%d %H:%M:%S}  {change.kind:<9}  {what}")
+        console.print(
+            f"{change.sequence:>8}  {change.recorded_at:%Y-%m-%d %H:%M:%S}  {change.kind:<9}  {what}"
+        )
     console.print(f"cursor: {page.cursor}")
     return None
 
@@ -152,7 +156,9 @@ def retract(
 
 
 @with_store
-def withdraw(store: "KnowledgeStore", source: Annotated[str, typer.Argument(help="Whose statements.")]) -> None:
+def withdraw(
+    store: "KnowledgeStore", source: Annotated[str, typer.Argument(help="Whose statements.")]
+) -> None:
     """Take back everything that a source stated; the best of the rest shows."""
     store.withdraw_source(source)
     console.print("withdrawn")
@@ -161,7 +167,9 @@ def withdraw(store: "KnowledgeStore", source: Annotated[str, typer.Argument(help
 @with_store
 def erase(
     store: "KnowledgeStore",
-    subject: Annotated[str | None, typer.Argument(help="Whose facts; all of the namespace with --everything.")] = None,
+    subject: Annotated[
+        str | None, typer.Argument(help="Whose facts; all of the namespace with --everything.")
+    ] = None,
     predicate: Annotated[str | None, typer.Argument(help="Only this property.")] = None,
     object: Annotated[str | None, typer.Argument(help="Only this member of a set.")] = None,
     type: Type = "text",
@@ -176,18 +184,20 @@ def erase(
         raise InvalidInputError("subject", "name a subject, or --source, or --everything")
     if not yes:
         typer.confirm("Erase for good?", abort=True, err=True)
-    if everything:
-        report = store.erase_namespace()
+    if subject is not None:
+        member = None if object is None else value_of(object, type)
+        report = store.erase(subject, predicate, member, mentions=mentions)
     elif source is not None:
         report = store.erase_source(source)
     else:
-        member = None if object is None else value_of(object, type)
-        report = store.erase(subject, predicate, member, mentions=mentions)
+        report = store.erase_namespace()
     print_json(report) if json else _print_erasure(report)
 
 
 def _print_erasure(report: "EraseReport") -> None:
-    console.print(f"erased {report.erased} slot(s); " + ("no byte is left" if report.complete else "not everywhere:"))
+    console.print(
+        f"erased {report.erased} slot(s); " + ("no byte is left" if report.complete else "not everywhere:")
+    )
     for place in report.remaining:
         console.print(f"  {escape(place)}")
 
@@ -197,7 +207,9 @@ def write(
     store: "KnowledgeStore",
     file: Annotated[typer.FileText, typer.Argument(help="A text file, or - for standard input.")],
     source: Source = None,
-    said_at: Annotated[str | None, typer.Option(help="When it was said; relative dates count from it.")] = None,
+    said_at: Annotated[
+        str | None, typer.Option(help="When it was said; relative dates count from it.")
+    ] = None,
     json: AsJson = False,
 ) -> None:
     """Read a text, store the facts it states, and say what was not understood."""
@@ -233,4 +245,3 @@ def ask(
     if answer.value is None:
         stderr.print(escape(answer.text or "the store does not answer that"))
         raise typer.Exit(1)
-

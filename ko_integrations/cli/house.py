@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ko_integrations.cli.options import AsJson, make_embedder, with_store
-from ko_integrations.cli.output import console, escape, plain, print_json, print_mapping, progress, stderr
+from ko_integrations.cli.output import advancing, console, plain, print_json, print_mapping, stderr
 
 if TYPE_CHECKING:
     from ko_integrations.store import KnowledgeStore
@@ -41,12 +41,12 @@ def verify(store: "KnowledgeStore", json: AsJson = False) -> None:
 def rebuild(
     store: "KnowledgeStore",
     encode_with: Annotated[
-        str | None, typer.Option(help="Encode everything anew with this model; without it, stored vectors are reused.")
+        str | None,
+        typer.Option(help="Encode everything anew with this model; without it, stored vectors are reused."),
     ] = None,
 ) -> None:
     """Build the semantic index anew from the log."""
-    with progress() as bars:
-        task = bars.add_task("rebuilding", total=None)
-        store.rebuild_index(embedder=None if encode_with is None else make_embedder(encode_with))
-        bars.update(task, completed=1, total=1)
-    console.print(f"rebuilt: {escape(str(plain(store.stats())))}")
+    embedder = None if encode_with is None else make_embedder(encode_with)
+    with advancing("rebuilding") as advance:
+        count = store.rebuild_index(embedder=embedder, progress=advance)
+    console.print(f"rebuilt, {count} record(s)")

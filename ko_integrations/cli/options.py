@@ -29,7 +29,9 @@ Store = Annotated[
 ]
 Namespace = Annotated[
     str | None,
-    typer.Option("--namespace", envvar="KO_NAMESPACE", help="Whose memory: segments joined by '/', e.g. acme/alice."),
+    typer.Option(
+        "--namespace", envvar="KO_NAMESPACE", help="Whose memory: segments joined by '/', e.g. acme/alice."
+    ),
 ]
 EmbedderName = Annotated[
     str | None,
@@ -40,7 +42,8 @@ EmbedderName = Annotated[
     ),
 ]
 Index = Annotated[
-    str | None, typer.Option("--index", envvar="KO_INDEX", help="URL of a Chroma server instead of the folder's own.")
+    str | None,
+    typer.Option("--index", envvar="KO_INDEX", help="URL of a Chroma server instead of the folder's own."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 AsOf = Annotated[str | None, typer.Option("--as-of", help="What held then (ISO 8601, also 2010 or 2010-03).")]
@@ -76,7 +79,10 @@ def with_store(function: Callable[..., None]) -> Callable[..., None]:
 
 @contextmanager
 def opened(
-    store: str | None = None, namespace: str | None = None, embedder: str | None = None, index: str | None = None
+    store: str | None = None,
+    namespace: str | None = None,
+    embedder: str | None = None,
+    index: str | None = None,
 ) -> "Iterator[KnowledgeStore]":
     """Open the store that the options name, as a bound view of the namespace; close it afterwards."""
     from ko_integrations.store import KnowledgeStore

@@ -1,7 +1,7 @@
 """How results look: tables for people, JSON for programs, one line on stderr for an error."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from datetime import date, datetime
@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 from ko_integrations.types import KnowledgeObject
@@ -88,9 +95,13 @@ def print_mapping(data: Mapping[str, Any]) -> None:
 
 def print_report(report: "Report") -> None:
     """Print a measurement: figures, targets, verdicts."""
-    table = Table("measured", "figure", "target", "", "note", title=f"ko bench {report.name}", title_justify="left")
+    table = Table(
+        "measured", "figure", "target", "", "note", title=f"ko bench {report.name}", title_justify="left"
+    )
     for figure in report.figures:
-        table.add_row(escape(figure.name), _amount(figure, figure.value), _target(figure), _verdict(figure), figure.note)
+        table.add_row(
+            escape(figure.name), _amount(figure, figure.value), _target(figure), _verdict(figure), escape(figure.note)
+        )
     console.print(table)
 
 
@@ -113,6 +124,24 @@ def _verdict(figure: "Figure") -> str:
 @contextmanager
 def progress() -> Iterator[Progress]:
     """Show progress bars on stderr, and none of them when it is not a terminal."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal) as bars:
         yield bars
+
+
+@contextmanager
+def advancing(description: str) -> Iterator[Callable[[int, int], None]]:
+    """Show one bar; give the function, of (done, total), that moves it."""
+    with progress() as bars:
+        task = bars.add_task(description, total=None)
+
+        def advance(done: int, total: int) -> None:
+            bars.update(task, completed=done, total=total)
+
+        yield advance

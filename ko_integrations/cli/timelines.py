@@ -64,7 +64,13 @@ def write_csv(timelines: Iterable[dict[str, Any]], file: Path, *, seed: int) -> 
     A version that ends when it starts holds at no moment; the import refuses it, so it is not returned.
     """
     cells = [
-        {"who": t["entity"], "what": t["property"], "value": v["value"], "start": v["start"], "end": v["end"] or ""}
+        {
+            "who": t["entity"],
+            "what": t["property"],
+            "value": v["value"],
+            "start": v["start"],
+            "end": v["end"] or "",
+        }
         for t in timelines
         for v in t["versions"]
         if v["start"]
@@ -75,7 +81,14 @@ def write_csv(timelines: Iterable[dict[str, Any]], file: Path, *, seed: int) -> 
         writer.writeheader()
         writer.writerows(cells)
     rows = [
-        Row(c["who"], c["what"], c["value"], parse_moment(c["start"]), parse_moment(c["end"]) if c["end"] else None, i)
+        Row(
+            c["who"],
+            c["what"],
+            c["value"],
+            parse_moment(c["start"]),
+            parse_moment(c["end"]) if c["end"] else None,
+            i,
+        )
         for i, c in enumerate(cells)
     ]
     return [row for row in rows if row.end is None or row.end > row.start]
@@ -143,10 +156,17 @@ def play(file: Path, folder: Path, embedder: "Embedder", *, seed: int) -> bool:
     table, path = folder / "timelines.csv", folder / "store"
     rows = write_csv(timelines, table, seed=seed)
     arguments = ["--store", str(path), "import", str(table), "--skip-bad", "--source", "timelines"]
-    columns = {"subject": "who", "predicate": "what", "object": "value", "valid-from": "start", "valid-to": "end"}
+    columns = {
+        "subject": "who",
+        "predicate": "what",
+        "object": "value",
+        "valid-from": "start",
+        "valid-to": "end",
+    }
     for name, column in columns.items():
         arguments += [f"--{name}-column", column]
-    console.print(f"{len(timelines)} timelines, {len(rows)} dated versions, in shuffled order: ko {' '.join(arguments[2:])}")
+    console.print(f"{len(timelines)} timelines, {len(rows)} dated versions, in shuffled order:")
+    console.print(f"ko {' '.join(arguments[2:])}", soft_wrap=True)
     app(arguments, standalone_mode=False)
     with KnowledgeStore.open(path, embedder=embedder) as store:
         tallies = check(store, rows)
@@ -174,5 +194,3 @@ def _search(store: "KnowledgeStore", timelines: list[dict[str, Any]]) -> dict[st
                     first.add(bool(hits) and hits[0].id == head.id)
                     among.add(head.id in {ko.id for ko in hits})
     return {"search hits that hold now": holds, "right slot first": first, "right slot among five": among}
-
-

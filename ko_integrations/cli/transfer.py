@@ -33,7 +33,9 @@ def register(app: typer.Typer) -> None:
 @with_store
 def import_(
     store: "KnowledgeStore",
-    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="What `ko export` wrote, or any table.")],
+    file: Annotated[
+        Path, typer.Argument(exists=True, dir_okay=False, help="What `ko export` wrote, or any table.")
+    ],
     format: Annotated[Format | None, typer.Option(help="[default: by the file's ending]")] = None,
     subject_column: Annotated[str, typer.Option(help="Column of the subject.")] = "subject",
     predicate_column: Annotated[str, typer.Option(help="Column of the predicate.")] = "predicate",
@@ -41,12 +43,16 @@ def import_(
     type_column: Annotated[str, typer.Option(help="Column that says how to read the value.")] = "type",
     source_column: Annotated[str, typer.Option(help="Column of the source.")] = "source",
     confidence_column: Annotated[str, typer.Option(help="Column of the confidence.")] = "confidence",
-    valid_from_column: Annotated[str, typer.Option(help="Column of the start; 2010 and 1911-00-00 will do.")] = "valid_from",
+    valid_from_column: Annotated[
+        str, typer.Option(help="Column of the start; 2010 will do.")
+    ] = "valid_from",
     valid_to_column: Annotated[str, typer.Option(help="Column of the end (exclusive).")] = "valid_to",
     predicate: Annotated[str | None, typer.Option(help="One predicate for every row.")] = None,
     source: Annotated[str | None, typer.Option(help="One source for every row.")] = None,
     type: Annotated[ValueType, typer.Option(help="How to read values without a type.")] = "text",
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad rows out and list them, instead of storing none.")] = False,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Leave bad rows out and list them.")
+    ] = False,
     json: AsJson = False,
 ) -> None:
     """Load facts; all of the file, or nothing when a row is bad (see --skip-bad)."""
@@ -64,25 +70,36 @@ def import_(
     if kind == "jsonl" and _is_export(file):
         with file.open(encoding="utf-8") as lines, stderr.status("importing"):
             loaded = store.import_jsonl(lines)
-        outcomes, bad = {"imported": loaded}, []
+        outcomes, bad = {"imported": loaded}, list[RowError]()
     else:
         defaults = {"predicate": predicate, "source": source, "type": type}
         outcomes, bad = _load(store, file, kind, columns, defaults, skip_bad=skip_bad)
     if json:
         return print_json({"outcomes": outcomes, "refused": bad})
-    console.print(", ".join(f"{count} {outcome}" for outcome, count in outcomes.items()) or "nothing to import")
+    console.print(
+        ", ".join(f"{count} {outcome}" for outcome, count in outcomes.items()) or "nothing to import"
+    )
     for error in bad:
         stderr.print(f"row {error.row}: {escape(error.field)}: {escape(error.reason)}")
     return None
 
 
 def _load(
-    store: "KnowledgeStore", file: Path, kind: Format, columns: Columns, defaults: dict[str, Any], *, skip_bad: bool
+    store: "KnowledgeStore",
+    file: Path,
+    kind: Format,
+    columns: Columns,
+    defaults: dict[str, Any],
+    *,
+    skip_bad: bool,
 ) -> tuple[dict[str, int], list[RowError]]:
     """Store a table in chunks under one batch; return how many rows had which outcome, and the bad ones."""
     outcomes: dict[str, int] = {}
     bad: list[RowError] = []
-    with progress() as bars, bars.open(file, "rt", encoding="utf-8-sig", newline="", description=file.name) as lines:
+    with (
+        progress() as bars,
+        bars.open(file, "rt", encoding="utf-8-sig", newline="", description=file.name) as lines,
+    ):
         rows = enumerate(csv.DictReader(lines) if kind == "csv" else _json_rows(lines), start=1)
         with store.batch():
             for chunk in _chunks(rows, _CHUNK):
@@ -97,7 +114,10 @@ def _load(
 
 
 def _facts(
-    rows: Iterable[tuple[int, dict[str, Any]]], columns: Columns, defaults: dict[str, Any], bad: list[RowError] | None
+    rows: Iterable[tuple[int, dict[str, Any]]],
+    columns: Columns,
+    defaults: dict[str, Any],
+    bad: list[RowError] | None,
 ) -> tuple[list[int], list[Fact]]:
     """Return the row numbers and facts of a chunk; bad rows go to `bad`, or raise when there is no such list."""
     numbers, facts = [], []
@@ -121,9 +141,10 @@ def _fact(row: dict[str, Any], columns: Columns, defaults: dict[str, Any]) -> Fa
     for name in ("subject", "predicate", "object"):
         if values[name] is None:
             raise InvalidInputError(name, f"no value in column {columns[name]!r}")
-    times = {
-        name: None if values[name] is None else parse_moment(str(values[name]), name) for name in ("valid_from", "valid_to")
-    }
+    starts, ends = (
+        None if values[name] is None else parse_moment(str(values[name]), name)
+        for name in ("valid_from", "valid_to")
+    )
     try:
         confidence = 1.0 if values["confidence"] is None else float(values["confidence"])
     except ValueError as error:
@@ -135,7 +156,8 @@ def _fact(row: dict[str, Any], columns: Columns, defaults: dict[str, Any]) -> Fa
         object=value_of(object, values["type"]) if isinstance(object, str) else object,
         source=values["source"],
         confidence=confidence,
-        **times,
+        valid_from=starts,
+        valid_to=ends,
     )
 
 
@@ -143,7 +165,7 @@ def _is_export(file: Path) -> bool:
     """Tell whether a file of JSON lines is what `ko export` wrote, rather than plain rows."""
     with file.open(encoding="utf-8") as lines:
         first = next(_json_rows(lines), {})
-    return "object" not in first or "recorded_at" in first
+    return "ko" in first
 
 
 def _json_rows(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
@@ -159,7 +181,9 @@ def _json_rows(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
         yield row
 
 
-def _chunks(rows: Iterable[tuple[int, dict[str, Any]]], size: int) -> Iterator[list[tuple[int, dict[str, Any]]]]:
+def _chunks(
+    rows: Iterable[tuple[int, dict[str, Any]]], size: int
+) -> Iterator[list[tuple[int, dict[str, Any]]]]:
     chunk = []
     for row in rows:
         chunk.append(row)
