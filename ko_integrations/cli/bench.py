@@ -52,7 +52,9 @@ def crash(
 
 @bench.command()
 def understanding(
-    data: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="Folder of the public data sets.")],
+    data: Annotated[
+        Path, typer.Argument(exists=True, file_okay=False, help="Folder of the public data sets.")
+    ],
     json: JsonFile = None,
 ) -> None:
     """Text to facts and questions to slots, on public data sets in their published formats."""
@@ -63,7 +65,9 @@ def understanding(
 
 @bench.command()
 def factconsolidation(
-    path: Annotated[Path, typer.Argument(exists=True, help="MemoryAgentBench FactConsolidation, as published.")],
+    path: Annotated[
+        Path, typer.Argument(exists=True, help="MemoryAgentBench FactConsolidation, as published.")
+    ],
     subset: Annotated[str | None, typer.Option(help="One subset, e.g. sh_6k. [default: every one]")] = None,
     json: JsonFile = None,
 ) -> None:

@@ -118,9 +118,7 @@ def _march(store: "KnowledgeStore", plain: "_PlainChroma") -> None:
     _state(store, plain, "tumor_size", Quantity(1.2, "cm"))
     untouched = store.read_exact(PATIENT, "diagnosis")
     if untouched is not None:
-        console.print(
-            f"  diagnosis, untouched: {untouched.object}, version {untouched.provenance.version}"
-        )
+        console.print(f"  diagnosis, untouched: {untouched.object}, version {untouched.provenance.version}")
 
 
 def _november(store: "KnowledgeStore", plain: "_PlainChroma") -> None:

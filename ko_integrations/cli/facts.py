@@ -75,7 +75,9 @@ def get(
 ) -> None:
     """Show what holds: one property, or every fact of a subject."""
     when: dict[str, Any] = {"as_of": moment(as_of, "as_of"), "known_at": moment(known_at, "known_at")}
-    found = store.facts(subject, **when) if predicate is None else store.read_values(subject, predicate, **when)
+    found = (
+        store.facts(subject, **when) if predicate is None else store.read_values(subject, predicate, **when)
+    )
     if json:
         print_json(found)
     elif found:

@@ -100,7 +100,11 @@ def print_report(report: "Report") -> None:
     )
     for figure in report.figures:
         table.add_row(
-            escape(figure.name), _amount(figure, figure.value), _target(figure), _verdict(figure), escape(figure.note)
+            escape(figure.name),
+            _amount(figure, figure.value),
+            _target(figure),
+            _verdict(figure),
+            escape(figure.note),
         )
     console.print(table)
 

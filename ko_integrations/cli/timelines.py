@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ko_integrations.protocols import Embedder
     from ko_integrations.store import KnowledgeStore
 
-__all__ = ["Row", "Tally", "check", "chain_of", "play", "read_timelines", "value_at", "write_csv"]
+__all__ = ["Row", "Tally", "chain_of", "check", "play", "read_timelines", "value_at", "write_csv"]
 
 _TICK = timedelta(microseconds=1)
 

@@ -43,16 +43,12 @@ def import_(
     type_column: Annotated[str, typer.Option(help="Column that says how to read the value.")] = "type",
     source_column: Annotated[str, typer.Option(help="Column of the source.")] = "source",
     confidence_column: Annotated[str, typer.Option(help="Column of the confidence.")] = "confidence",
-    valid_from_column: Annotated[
-        str, typer.Option(help="Column of the start; 2010 will do.")
-    ] = "valid_from",
+    valid_from_column: Annotated[str, typer.Option(help="Column of the start; 2010 will do.")] = "valid_from",
     valid_to_column: Annotated[str, typer.Option(help="Column of the end (exclusive).")] = "valid_to",
     predicate: Annotated[str | None, typer.Option(help="One predicate for every row.")] = None,
     source: Annotated[str | None, typer.Option(help="One source for every row.")] = None,
     type: Annotated[ValueType, typer.Option(help="How to read values without a type.")] = "text",
-    skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Leave bad rows out and list them.")
-    ] = False,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad rows out and list them.")] = False,
     json: AsJson = False,
 ) -> None:
     """Load facts; all of the file, or nothing when a row is bad (see --skip-bad)."""
