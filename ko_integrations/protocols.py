@@ -19,15 +19,20 @@ __all__ = ["Compilation", "Compiler", "Embedder", "Extraction", "FactReader", "Q
 
 @runtime_checkable
 class Embedder(Protocol):
-    """Texts to vectors.
+    """Texts to vectors. `model_id` and `dimension` may be plain attributes.
 
-    Attributes:
-        model_id: names the model; recorded with the store, so that vectors of two models never mix.
-        dimension: length of a vector.
+    An optional `encode_query(text)` gives the vector of a query, where queries are encoded differently.
     """
 
-    model_id: str
-    dimension: int
+    @property
+    def model_id(self) -> str:
+        """Name the model; recorded with the store, so that vectors of two models never mix."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+        ...
 
     def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """Return an array of shape (len(texts), dimension), rows of length 1."""
