@@ -24,7 +24,8 @@ from ko_integrations.errors import (
     StoreClosedError,
 )
 from ko_integrations.index.opening import index_opener
-from ko_integrations.log import VersionLog, open_log
+from ko_integrations.log import open_log
+from ko_integrations.log.contract import VersionLog
 from ko_integrations.protocols import Compiler, QueryParser
 from ko_integrations.rekey import apply_vocabulary
 from ko_integrations.search import Searcher

@@ -81,7 +81,8 @@ def _take(iterator: Iterator[T], count: int) -> list[T]:
     return [item for item, _ in zip(iterator, range(count), strict=False)]
 
 
-def _renamed(twin: Any, method: Callable[..., Any]) -> Any:
+def _renamed(twin: T, method: Any) -> T:
+    assert callable(twin)
     twin.__name__ = f"a{method.__name__}"
     twin.__qualname__ = method.__qualname__.replace(method.__name__, twin.__name__)
     twin.__doc__ = f"Do as `{method.__name__}` does, without blocking the event loop."
