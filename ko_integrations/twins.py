@@ -6,7 +6,7 @@ import functools
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, asynccontextmanager
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 __all__ = ["async_batch", "async_iterator_twin", "async_twin"]
 
@@ -29,7 +29,8 @@ def async_twin(
     async def twin(self: S, *args: P.args, **kwargs: P.kwargs) -> T:
         return await _run(functools.partial(method, self, *args, **kwargs))
 
-    return _renamed(twin, method)
+    _named(twin, method)
+    return twin
 
 
 def async_iterator_twin(
@@ -44,7 +45,8 @@ def async_iterator_twin(
             for item in page:
                 yield item
 
-    return _renamed(twin, method)
+    _named(twin, method)
+    return cast("Callable[Concatenate[S, P], AsyncIterator[T]]", twin)
 
 
 def async_batch(open_batch: Callable[[Any], AbstractContextManager[None]]) -> Callable[[Any], Any]:
@@ -67,7 +69,8 @@ def async_batch(open_batch: Callable[[Any], AbstractContextManager[None]]) -> Ca
             finally:
                 _thread.reset(token)
 
-    return _renamed(twin, open_batch)
+    _named(twin, open_batch)
+    return twin
 
 
 async def _run(call: Callable[[], T]) -> T:
@@ -81,9 +84,7 @@ def _take(iterator: Iterator[T], count: int) -> list[T]:
     return [item for item, _ in zip(iterator, range(count), strict=False)]
 
 
-def _renamed(twin: T, method: Any) -> T:
-    assert callable(twin)
+def _named(twin: Any, method: Any) -> None:
     twin.__name__ = f"a{method.__name__}"
     twin.__qualname__ = method.__qualname__.replace(method.__name__, twin.__name__)
     twin.__doc__ = f"Do as `{method.__name__}` does, without blocking the event loop."
-    return twin
