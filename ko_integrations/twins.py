@@ -30,7 +30,7 @@ def async_twin(
         return await _run(functools.partial(method, self, *args, **kwargs))
 
     _named(twin, method)
-    return twin
+    return cast("Callable[Concatenate[S, P], Coroutine[Any, Any, T]]", twin)
 
 
 def async_iterator_twin(
