@@ -108,8 +108,8 @@ def _to_fact(document: StoredDocument, known: Mapping[str, KnowledgeObject]) -> 
     elif document.id is not None or not (_is_name(subject) and _is_name(predicate)):
         return _document_fact(document, metadata)
     return Fact(
-        subject=subject,
-        predicate=predicate,
+        subject=str(subject),
+        predicate=str(predicate),
         object=metadata.get("object", document.text),
         source=_typed(metadata.get("source"), str),
         valid_from=_moment(metadata.get("valid_from"), "valid_from"),

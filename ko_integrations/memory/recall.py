@@ -1,6 +1,5 @@
 """Which current facts a turn of a conversation needs."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from ko_integrations.types import KnowledgeObject
 if TYPE_CHECKING:
     from ko_integrations.store import KnowledgeStore
 
-__all__ = ["INTERNAL", "Recalled", "recall"]
+__all__ = ["INTERNAL", "Recalled", "named_chains", "named_subjects", "recall"]
 
 INTERNAL = "ko:"
 """Predicates that start so hold documents and items of a framework, not facts about a subject."""
@@ -43,8 +42,7 @@ def recall(
     """
     if not text.strip():
         return Recalled(())
-    subjects = dict.fromkeys(mention.subject for mention in link(text, words_of(text)[:MAX_WORDS], store))
-    named = [ko for subject in subjects for ko in store.facts(subject) if not ko.predicate.startswith(INTERNAL)]
+    named = [ko for subject in named_subjects(store, text) for ko in store.facts(subject)]
     error = None
     try:
         hits = [hit for hit in store.read(text if query is None else query, k) if hit.score >= min_score]
@@ -56,6 +54,25 @@ def recall(
     return Recalled(tuple({ko.id: ko for ko in (*ordered, *others)}.values()), error)
 
 
+def named_subjects(store: "KnowledgeStore", text: str) -> list[str]:
+    """Return the stored subjects that a text names, surest first."""
+    mentions = link(text, words_of(text)[:MAX_WORDS], store)
+    return list(dict.fromkeys(mention.subject for mention in mentions))
+
+
+def named_chains(store: "KnowledgeStore", text: str) -> list[KnowledgeObject]:
+    """Return every version of every fact of the subjects that a text names, each slot oldest first.
+
+    Source: main paper 4.2.9 (the whole version chain comes along, so that a change can be told).
+    """
+    return [
+        ko
+        for subject in named_subjects(store, text)
+        for predicate in store.predicates(subject)
+        for ko in store.history(subject, predicate)
+    ]
+
+
 def _keys(text: str) -> frozenset[str]:
     words = words_of(text)[:MAX_WORDS]
     return frozenset(word.key for word in words if word.is_word and word.lower not in FUNCTION_WORDS)
@@ -63,8 +80,3 @@ def _keys(text: str) -> frozenset[str]:
 
 def _overlap(ko: KnowledgeObject, keys: frozenset[str]) -> int:
     return len(keys.intersection(content_keys(ko.predicate)))
-
-
-def merge_facts(*groups: Sequence[KnowledgeObject]) -> list[KnowledgeObject]:
-    """Return facts in order, each version once."""
-    return list({ko.reference: ko for group in groups for ko in group}.values())

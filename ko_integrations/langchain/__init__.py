@@ -1,0 +1,63 @@
+"""LangChain and LangGraph adapters. Each translates in, makes one call of the core, and translates out."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ko_integrations.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from ko_integrations.langchain.chain import create_ko_chain
+    from ko_integrations.langchain.compiler import create_ko_compiler
+    from ko_integrations.langchain.conversation import KOConversationMemory
+    from ko_integrations.langchain.graph_store import KOLangGraphStore
+    from ko_integrations.langchain.ingest import ko_ingest
+    from ko_integrations.langchain.middleware import KOMemoryMiddleware
+    from ko_integrations.langchain.retriever import FastWeightRetriever, KORetriever
+    from ko_integrations.langchain.tools import create_ko_tools
+    from ko_integrations.langchain.vectorstore import KOVectorStore
+
+_HOMES = {
+    "FastWeightRetriever": "retriever",
+    "KOConversationMemory": "conversation",
+    "KOLangGraphStore": "graph_store",
+    "KOMemoryMiddleware": "middleware",
+    "KORetriever": "retriever",
+    "KOVectorStore": "vectorstore",
+    "create_ko_chain": "chain",
+    "create_ko_compiler": "compiler",
+    "create_ko_tools": "tools",
+    "ko_ingest": "ingest",
+}
+_FRAMEWORKS = {
+    "langchain": "langchain",
+    "langchain_classic": "langchain-classic",
+    "langchain_core": "langchain",
+    "langgraph": "langchain",
+}
+
+__all__ = [
+    "FastWeightRetriever",
+    "KOConversationMemory",
+    "KOLangGraphStore",
+    "KOMemoryMiddleware",
+    "KORetriever",
+    "KOVectorStore",
+    "create_ko_chain",
+    "create_ko_compiler",
+    "create_ko_tools",
+    "ko_ingest",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        module = import_module(f"{__name__}.{home}")
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in _FRAMEWORKS:
+            raise
+        raise MissingExtraError(package.replace("_", "-"), _FRAMEWORKS[package]) from error
+    return getattr(module, name)

@@ -1,0 +1,71 @@
+"""`KOConversationMemory`: the classic `BaseMemory`, for chains of `langchain-classic` that still use it."""
+
+from typing import Any
+
+from langchain_classic.base_memory import BaseMemory
+from pydantic import ConfigDict
+
+from ko_integrations.errors import InvalidInputError, KOError
+from ko_integrations.memory.prompt import render_facts
+from ko_integrations.memory.recall import recall
+from ko_integrations.memory.turns import Learnt, Said, learn
+from ko_integrations.store import KnowledgeStore
+
+__all__ = ["KOConversationMemory"]
+
+
+class KOConversationMemory(BaseMemory):
+    """Loads the current facts that an input calls for, and learns what the input states.
+
+    The facts come under `memory_key`, escaped, marked as data, within `token_budget`. `save_context` compiles
+    the human side only: what the model said is no evidence. `clear` erases the namespace of `store`, with its
+    history.
+
+    Attributes:
+        store: whose memory; one view a user.
+        memory_key: the variable of the prompt.
+        input_key: which input is the human's; needed where there are several.
+        k: facts by meaning at most.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    store: KnowledgeStore
+    memory_key: str = "memory"
+    input_key: str | None = None
+    k: int = 8
+    token_budget: int = 400
+    source: str | None = None
+    last: Learnt | None = None
+    """What came of the last turn."""
+
+    @property
+    def memory_variables(self) -> list[str]:
+        """The one variable that this memory fills."""
+        return [self.memory_key]
+
+    def load_memory_variables(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Return the facts for an input; `""` when there are none, or none can be read now."""
+        try:
+            facts = recall(self.store, self._said(inputs), k=self.k).facts
+        except InvalidInputError:
+            raise
+        except KOError:
+            facts = ()
+        return {self.memory_key: render_facts(facts, budget=self.token_budget).text}
+
+    def save_context(self, inputs: dict[str, Any], outputs: dict[str, str]) -> None:  # noqa: ARG002 - the contract's
+        """Store what the human input states; `last` says what came of it."""
+        self.last = learn(self.store, [Said(self._said(inputs), source=self.source)])
+
+    def clear(self) -> None:
+        """Erase the namespace of the store."""
+        self.store.erase_namespace()
+
+    def _said(self, inputs: dict[str, Any]) -> str:
+        if self.input_key is not None:
+            return str(inputs[self.input_key])
+        names = [name for name in inputs if name not in (self.memory_key, "stop")]
+        if len(names) != 1:
+            raise InvalidInputError("input_key", f"say which of the inputs is the human's: {sorted(names)}")
+        return str(inputs[names[0]])

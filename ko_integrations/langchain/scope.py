@@ -1,0 +1,57 @@
+"""Whose memory a run reads and writes: from the runtime context to a view of the store."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ko_integrations.errors import InvalidInputError
+from ko_integrations.store import KnowledgeStore
+
+__all__ = ["Namespacer", "Scope"]
+
+Namespacer = Callable[[Any], Sequence[str]]
+"""From the runtime context of a run to a namespace below the store's own."""
+
+_FIELDS = ("namespace", "user_id")
+
+
+class Scope:
+    """Chooses the view of a store by the runtime context, and never falls back to somebody else's.
+
+    By default the context's `namespace` (strings) or `user_id`, an attribute or a key, is the namespace below
+    the store's own. A run without any context works on the store as it was given; a run whose context names
+    no one is refused.
+    """
+
+    def __init__(self, store: KnowledgeStore, namespace: Namespacer | Sequence[str] | None = None) -> None:
+        if isinstance(namespace, str):
+            raise InvalidInputError("namespace", "expected separate strings or a callable, got one string")
+        self._store = store
+        self._namespace = namespace
+
+    def view(self, context: Any) -> KnowledgeStore:
+        """Return the view for a run with this context.
+
+        Raises:
+            InvalidInputError: the context names no one.
+        """
+        if callable(self._namespace):
+            return self._store.namespace(*_checked(self._namespace(context)))
+        if self._namespace is not None:
+            return self._store.namespace(*self._namespace)
+        if context is None:
+            return self._store
+        for field in _FIELDS:
+            found = context.get(field) if isinstance(context, Mapping) else getattr(context, field, None)
+            if found is not None:
+                return self._store.namespace(*_checked([str(found)] if field == "user_id" else found))
+        raise InvalidInputError(
+            "context", "has neither user_id nor namespace; pass namespace= to say whose it is"
+        )
+
+
+def _checked(parts: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(parts, str):
+        raise InvalidInputError("namespace", "expected separate strings, got one string")
+    if not tuple(parts):
+        raise InvalidInputError("namespace", "the context names no one")
+    return tuple(parts)

@@ -1,0 +1,112 @@
+"""What a person said, compiled and stored: once for each message, all of it or nothing."""
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from ko_integrations.errors import KOError
+from ko_integrations.types import KnowledgeObject, WriteReport
+
+if TYPE_CHECKING:
+    from ko_integrations.store import KnowledgeStore
+
+__all__ = ["Learnt", "Said", "learn"]
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Said:
+    """One message of a person.
+
+    Attributes:
+        key: names the message for ever (its id); None where it has none, and a repetition is then one more
+            statement of the same.
+        source: who is named as the source of what it states.
+    """
+
+    text: str
+    key: str | None = None
+    source: str | None = None
+    said_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """What came of messages. Of each, either all its statements were stored, or it is in `errors`.
+
+    Attributes:
+        reports: of the messages that were compiled, in order.
+        errors: (key, what went wrong) of those of which nothing was stored.
+    """
+
+    reports: tuple[WriteReport, ...] = ()
+    errors: tuple[tuple[str | None, str], ...] = ()
+
+    @property
+    def stored(self) -> tuple[KnowledgeObject, ...]:
+        """The versions that the messages stated."""
+        return tuple(
+            result.ko for report in self.reports for result in report.results if result.ko is not None
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON data, for a framework's state or stream."""
+        return {
+            "stored": [_plain(ko) for ko in self.stored],
+            "retracted": [_plain(ko) for report in self.reports for ko in report.retracted],
+            "not_understood": [piece.text for report in self.reports for piece in report.not_understood],
+            "errors": [message for _, message in self.errors],
+        }
+
+
+def _plain(ko: KnowledgeObject) -> dict[str, Any]:
+    version = ko.provenance.version
+    return {
+        "id": ko.id,
+        "subject": ko.subject,
+        "predicate": ko.predicate,
+        "object": str(ko.object),
+        "version": version,
+    }
+
+
+class _Survives:
+    """Report what a compiler raises instead of passing it on: a memory must not break the conversation.
+
+    A compiler can be anybody's, and what it raises shares no root but `Exception`.
+    """
+
+    error: str | None = None
+
+    def __enter__(self) -> "_Survives":
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if not isinstance(error, Exception):
+            return False
+        self.error = f"{type(error).__name__}: {error}"
+        if not isinstance(error, KOError):
+            _log.exception("compiling a message failed")
+        return True
+
+
+def learn(store: "KnowledgeStore", messages: Iterable[Said]) -> Learnt:
+    """Compile and store messages in order; one that was stored before under its key changes nothing.
+
+    Never raises for what goes wrong with a message: a compiler, a model or the log may fail, and then
+    nothing of that message is stored, it is reported, and it may be given again.
+    """
+    reports: list[WriteReport] = []
+    errors: list[tuple[str | None, str]] = []
+    for said in messages:
+        if not said.text.strip():
+            continue
+        with _Survives() as attempt:
+            reports.append(store.write(said.text, source=said.source, said_at=said.said_at, once=said.key))
+        if attempt.error is not None:
+            _log.warning("nothing was stored of message %s: %s", said.key, attempt.error)
+            errors.append((said.key, attempt.error))
+    return Learnt(tuple(reports), tuple(errors))
