@@ -1,0 +1,122 @@
+"""What every experiment is given: an embedder that encodes each text once, seeds, progress, a store."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.progress import Progress
+
+from ko_integrations.baselines import CostModel
+from ko_integrations.experiments.corpora import Item
+from ko_integrations.fast_weight import Rule, nearest_values
+from ko_integrations.protocols import Embedder, TextModel
+from ko_integrations.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from ko_integrations.store import KnowledgeStore
+
+__all__ = ["CachedEmbedder", "Lab", "exact_recall", "percent", "semantic_recall"]
+
+T = TypeVar("T")
+_BATCH = 256
+
+
+class CachedEmbedder:
+    """An embedder that remembers the vector of every text it has seen, for as long as it lives."""
+
+    def __init__(self, inner: Embedder) -> None:
+        self.inner = inner
+        self.model_id = inner.model_id
+        self.dimension = inner.dimension
+        self._vectors: dict[str, NDArray[np.float32]] = {}
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the vectors, shape (len(texts), dimension), encoding only what is new."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        for start in range(0, len(new), _BATCH):
+            batch = new[start : start + _BATCH]
+            self._vectors.update(zip(batch, self.inner.encode(batch), strict=True))
+        if not texts:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        return np.stack([self._vectors[text] for text in texts])
+
+
+@dataclass
+class Lab:
+    """The means of an experiment.
+
+    Attributes:
+        embedder: caches across experiments.
+        seeds: number of independent trials; trial s uses seed s.
+        out: folder of the figures.
+        model: a language model for the experiments that need one, or None.
+        data: a file with real facts, or None.
+        cost: prices and sizes of prompts.
+        progress: where progress bars are drawn.
+    """
+
+    embedder: CachedEmbedder
+    seeds: int
+    out: Path
+    model: TextModel | None = None
+    data: Path | None = None
+    cost: CostModel = field(default_factory=CostModel)
+    progress: Progress = field(default_factory=lambda: Progress(disable=True))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What every report publishes."""
+        return {"seeds": self.seeds, "embedder": self.embedder.model_id, "d": self.embedder.dimension}
+
+    def track(self, steps: Iterable[T], description: str, total: int) -> Iterator[T]:
+        """Yield `steps` with a progress bar."""
+        task = self.progress.add_task(description, total=total)
+        try:
+            for step in steps:
+                yield step
+                self.progress.advance(task)
+        finally:
+            self.progress.remove_task(task)
+
+    @contextmanager
+    def store(self, vocabulary: Vocabulary | None = None) -> Iterator["KnowledgeStore"]:
+        """Open an empty store in memory; by default every predicate is single-valued, as in the paper."""
+        from ko_integrations.store import KnowledgeStore
+
+        names = Vocabulary() if vocabulary is None else vocabulary
+        with KnowledgeStore.open(":memory:", embedder=self.embedder, vocabulary=names) as store:
+            yield store
+
+    def recall(self, rule: Rule, items: Sequence[Item], *, reworded: bool = False) -> float:
+        """Write all facts with `rule`, ask for each, and return the percentage that decodes to its value."""
+        values = [item.value for item in items]
+        encoded = self.embedder.encode(values)
+        keys = self.embedder.encode([item.question for item in items])
+        rule.write(keys, encoded)
+        asked = self.embedder.encode([item.reworded for item in items]) if reworded else keys
+        best, _ = nearest_values(rule.read(asked), encoded)
+        return percent(values[i] == item.value for i, item in zip(best[:, 0], items, strict=True))
+
+
+def percent(outcomes: Iterable[bool]) -> float:
+    """Return how many of the outcomes are true, in percent; 0 of none."""
+    flags = [bool(outcome) for outcome in outcomes]
+    return 100 * sum(flags) / len(flags) if flags else 0.0
+
+
+def exact_recall(store: "KnowledgeStore", items: Sequence[Item]) -> float:
+    """Return the percentage of facts that an exact read returns with their value."""
+    found = (store.read_exact(item.subject, item.predicate) for item in items)
+    return percent(ko is not None and ko.object == item.value for ko, item in zip(found, items, strict=True))
+
+
+def semantic_recall(store: "KnowledgeStore", items: Sequence[Item], *, reworded: bool = False) -> float:
+    """Return the percentage of questions whose nearest fact by meaning is the asked one."""
+    hits = (store.read(item.reworded if reworded else item.question, k=1) for item in items)
+    return percent(
+        bool(found) and found[0].ko.object == item.value for found, item in zip(hits, items, strict=True)
+    )

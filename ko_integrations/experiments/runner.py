@@ -1,0 +1,123 @@
+"""Run experiments: one embedder and one cache for all of them, a JSON file and a figure each."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table as RichTable
+
+from ko_integrations.baselines import CostModel
+from ko_integrations.embeddings import SentenceTransformerEmbedder, as_embedder
+from ko_integrations.errors import InvalidInputError
+from ko_integrations.experiments.lab import CachedEmbedder, Lab
+from ko_integrations.experiments.report import Report, cell_text, render_markdown
+from ko_integrations.models import as_text_model
+
+__all__ = ["NAMES", "print_report", "run"]
+
+_MODULES = {
+    "stability-gap": "stability_gap",
+    "density": "density",
+    "variants": "variants",
+    "reasoning": "reasoning",
+    "overwrite": "overwrite",
+    "correction": "correction",
+    "router": "routing",
+    "cost": "cost",
+    "production": "production",
+    "parsing": "parsing",
+    "compaction": "compaction",
+}
+NAMES: tuple[str, ...] = tuple(_MODULES)
+"""The experiments, in the order of the papers."""
+
+
+def run(
+    name: str = "all",
+    out_dir: str | Path = "results",
+    *,
+    seeds: int = 5,
+    embedder: Any = None,
+    model: Any = None,
+    data: str | Path | None = None,
+    cost: CostModel | None = None,
+    console: Console | None = None,
+) -> list[Report]:
+    """Run one experiment, or all, and return their reports.
+
+    Each writes `<name>.json` and its figure into `out_dir`; "all" writes `results.md` too.
+
+    Args:
+        name: one of `NAMES`, or "all".
+        out_dir: made if need be.
+        seeds: independent trials.
+        embedder: ours, a framework's, or a callable. Default: all-MiniLM-L6-v2, the paper's.
+        model: a LangChain chat model, a LlamaIndex LLM or a `TextModel`, for what only a model can show.
+        data: real facts for the density figure (JSON Lines, CSV or TSV; see `read_corpus`).
+        cost: prices and sizes of prompts; default the paper's.
+        console: where tables and progress go; default nowhere.
+
+    Raises:
+        InvalidInputError: an unknown name, or fewer than one seed.
+        MissingExtraError: an optional package is not installed.
+    """
+    if name != "all" and name not in _MODULES:
+        raise InvalidInputError("name", f"expected one of {', '.join(('all', *NAMES))}, got {name!r}")
+    if seeds < 1:
+        raise InvalidInputError("seeds", f"expected at least 1, got {seeds}")
+    out = Path(out_dir)
+    out.mkdir(parents=True, exist_ok=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=console is None) as progress:
+        lab = Lab(
+            embedder=CachedEmbedder(
+                SentenceTransformerEmbedder() if embedder is None else as_embedder(embedder)
+            ),
+            seeds=seeds,
+            out=out,
+            model=None if model is None else as_text_model(model),
+            data=None if data is None else Path(data),
+            cost=cost or CostModel(),
+            progress=progress,
+        )
+        reports = [_run_one(each, lab, console) for each in (NAMES if name == "all" else (name,))]
+    if name == "all":
+        (out / "results.md").write_text(render_markdown(reports), encoding="utf-8")
+    return reports
+
+
+def _run_one(name: str, lab: Lab, console: Console | None) -> Report:
+    started = perf_counter()
+    report: Report = import_module(f"ko_integrations.experiments.{_MODULES[name]}").run(lab)
+    report = replace(report, seconds=perf_counter() - started)
+    report.write_json(lab.out / f"{name}.json")
+    if console is not None:
+        print_report(report, console)
+    return report
+
+
+def print_report(report: Report, console: Console) -> None:
+    """Print tables, notes and checks."""
+    console.rule(f"{report.title} ({report.source})")
+    for table in report.tables:
+        console.print(_rich(table.title, table.columns, table.rows))
+    for note in report.notes:
+        console.print(f"- {note}", highlight=False, markup=False)
+    for check, holds in report.checks.items():
+        console.print(
+            f"{'holds' if holds else 'MISSED'}: {check}", style="green" if holds else "red", markup=False
+        )
+
+
+def _rich(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> RichTable:
+    grid = RichTable(title=title, title_justify="left")
+    for i, column in enumerate(columns):
+        grid.add_column(column, justify="left" if i == 0 else "right")
+    for row in rows:
+        grid.add_row(*map(cell_text, row))
+    return grid
