@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ko_integrations.cli.output import print_report
+from ko_integrations.cli.options import EmbedderName, make_embedder
+from ko_integrations.cli.output import console, print_report
 
 if TYPE_CHECKING:
     from ko_integrations.bench.report import Report
@@ -68,7 +69,9 @@ def factconsolidation(
     path: Annotated[
         Path, typer.Argument(exists=True, help="MemoryAgentBench FactConsolidation, as published.")
     ],
-    subset: Annotated[str | None, typer.Option(help="One subset, e.g. sh_6k. [default: every one]")] = None,
+    subset: Annotated[
+        str | None, typer.Option(help="One subset, e.g. sh_6k.", show_default="every one")
+    ] = None,
     json: JsonFile = None,
 ) -> None:
     """Superseded facts and paths over them: single-hop and multi-hop questions."""
@@ -94,11 +97,16 @@ def rivals(json: JsonFile = None) -> None:
 
 
 def experiment(
-    name: Annotated[str, typer.Argument(help="One of the paper's tables or figures, or 'all'.")] = "all",
+    name: Annotated[str, typer.Argument(help="One of the papers' tables or figures, or 'all'.")] = "all",
     out: Annotated[Path, typer.Option(help="Folder for figures and JSON.")] = Path("results"),
-    seeds: Annotated[int, typer.Option(min=1, help="Repetitions.")] = 5,
+    seeds: Annotated[int, typer.Option(min=1, help="Independent trials.")] = 5,
+    data: Annotated[Path | None, typer.Option(exists=True, help="Real facts for the density figure.")] = None,
+    embedder: EmbedderName = None,
 ) -> None:
-    """Run an experiment of the papers and draw its figure."""
+    """Measure a table or figure of the papers again, beside theirs; exits 1 when a check is missed."""
     from ko_integrations import experiments
 
-    experiments.run(name, out=out, seeds=seeds)
+    encoder = None if embedder is None else make_embedder(embedder)
+    reports = experiments.run(name, out, seeds=seeds, embedder=encoder, data=data, console=console)
+    if not all(all(report.checks.values()) for report in reports):
+        raise typer.Exit(1)

@@ -37,7 +37,7 @@ def update(
     type: Type = "text",
     source: Source = None,
     confidence: Annotated[float, typer.Option(help="0 to 1.")] = 1.0,
-    valid_from: Annotated[str | None, typer.Option(help="Since when it holds. [default: now]")] = None,
+    valid_from: Annotated[str | None, typer.Option(help="Since when it holds.", show_default="now")] = None,
     valid_to: Annotated[str | None, typer.Option(help="Until when (exclusive).")] = None,
     json: AsJson = False,
 ) -> None:
@@ -148,7 +148,7 @@ def retract(
     predicate: PredicateName,
     object: Annotated[str | None, typer.Argument(help="Which member, of a set-valued property.")] = None,
     type: Type = "text",
-    at: Annotated[str | None, typer.Option(help="When it stopped holding. [default: now]")] = None,
+    at: Annotated[str | None, typer.Option(help="When it stopped holding.", show_default="now")] = None,
     source: Source = None,
 ) -> None:
     """End a fact; its history stays."""

@@ -25,7 +25,9 @@ DEFAULT_STORE = "memory"
 
 Store = Annotated[
     str | None,
-    typer.Option("--store", envvar="KO_STORE", help="Folder, :memory: or database URL. [default: ./memory]"),
+    typer.Option(
+        "--store", envvar="KO_STORE", help="Folder, :memory: or database URL.", show_default="./memory"
+    ),
 ]
 Namespace = Annotated[
     str | None,
@@ -38,7 +40,8 @@ EmbedderName = Annotated[
     typer.Option(
         "--embedder",
         envvar="KO_EMBEDDER",
-        help="A sentence-transformers model, or 'hashing' (no model, words only). [default: all-MiniLM-L6-v2]",
+        help="A sentence-transformers model, or 'hashing' (no model, words only).",
+        show_default="all-MiniLM-L6-v2",
     ),
 ]
 Index = Annotated[
@@ -73,7 +76,7 @@ def with_store(function: Callable[..., None]) -> Callable[..., None]:
     parameters = [context, *(p.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD) for p in own), *shared]
     command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": None}
-    del command.__wrapped__  # type: ignore[attr-defined]
+    del command.__wrapped__
     return command
 
 

@@ -36,7 +36,9 @@ def import_(
     file: Annotated[
         Path, typer.Argument(exists=True, dir_okay=False, help="What `ko export` wrote, or any table.")
     ],
-    format: Annotated[Format | None, typer.Option(help="[default: by the file's ending]")] = None,
+    format: Annotated[
+        Format | None, typer.Option(help="How it is written.", show_default="by the file's ending")
+    ] = None,
     subject_column: Annotated[str, typer.Option(help="Column of the subject.")] = "subject",
     predicate_column: Annotated[str, typer.Option(help="Column of the predicate.")] = "predicate",
     object_column: Annotated[str, typer.Option(help="Column of the value.")] = "object",
@@ -194,7 +196,9 @@ def _chunks(
 def export(
     store: "KnowledgeStore",
     file: Annotated[typer.FileTextWrite, typer.Argument(help="Where to, or - for standard output.")],
-    format: Annotated[Format | None, typer.Option(help="[default: by the file's ending]")] = None,
+    format: Annotated[
+        Format | None, typer.Option(help="How it is written.", show_default="by the file's ending")
+    ] = None,
     as_of: AsOf = None,
 ) -> None:
     """Write the namespace out: JSONL keeps every assertion, CSV holds what holds."""
