@@ -14,7 +14,8 @@ from ko_integrations.fast_weight import LinearRule, collapse_estimate, density_s
 
 __all__ = ["half_point", "run"]
 
-SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 75, 100)
+SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 75, 100)
+_PARTS = 15
 PAPER_POINTS = ((0.34, 20.0), (0.60, 5.0))
 _COLORS = {
     "Value_NNN": NEURAL,
@@ -95,7 +96,7 @@ def _measure(lab: Lab, corpus: Corpus) -> _Point:
         items = corpus.sample(largest, seed)
         accuracy: list[float] = []
         for n in sizes:
-            parts = [items[start : start + n] for start in range(0, largest - n + 1, n)]
+            parts = [items[start : start + n] for start in range(0, largest - n + 1, n)][:_PARTS]
             accuracy.append(float(np.mean([lab.recall(LinearRule(), part) for part in parts])))
             if accuracy[-1] < 40:
                 break

@@ -83,7 +83,7 @@ def _table(rows: Sequence[_Row]) -> Table:
 def _value_table(lab: Lab) -> Table:
     """Same keys, other values: what the density of the keys does not say."""
     sizes = (5, 10, 20, 50)
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for family in VALUES:
         corpus: Corpus = CORPUS.with_values(family)
         cells = []
