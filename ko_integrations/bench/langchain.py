@@ -1,0 +1,121 @@
+"""`ko bench langchain`: what the memory middleware adds to a turn of an agent, beside the bare agent.
+
+The model answers at once, so that everything else shows. The bare agent does the same turn without memory.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ko_integrations.bench.measure import micros, side_by_side
+from ko_integrations.bench.report import Figure, Report
+from ko_integrations.embeddings import HashingEmbedder, SentenceTransformerEmbedder
+from ko_integrations.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ko_integrations.protocols import Embedder
+    from ko_integrations.store import KnowledgeStore
+
+__all__ = ["run"]
+
+FACTS = 1_000
+SHORT, LONG, LONGER = 2, 50, 200
+ROUNDS = 7
+
+
+@dataclass
+class _Counting:
+    """An embedder that counts the calls that reach it."""
+
+    inner: "Embedder"
+    calls: int = 0
+
+    @property
+    def model_id(self) -> str:
+        return self.inner.model_id
+
+    @property
+    def dimension(self) -> int:
+        return self.inner.dimension
+
+    def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        self.calls += 1
+        return self.inner.encode(texts)
+
+
+def run() -> Report:
+    """Measure turns of threads of 2, 50 and 200 messages over a memory of 1,000 facts."""
+    from ko_integrations.langchain import KOMemoryMiddleware
+    from ko_integrations.store import KnowledgeStore
+
+    embedder, named = _embedder()
+    figures: list[Figure] = []
+    with KnowledgeStore.open(":memory:", embedder=embedder) as store:
+        _fill(store)
+        bare, remembering = _agent(()), _agent([KOMemoryMiddleware(store)])
+        added: dict[int, float] = {}
+        for length in (SHORT, LONG, LONGER):
+            turn, plain = _turn(remembering, length), _turn(bare, length)
+            before, rounds = embedder.calls, ROUNDS
+            ratio = side_by_side(turn, plain, rounds=rounds, calls=5)
+            calls = (embedder.calls - before) / (5 * (rounds + 1))
+            added[length] = ratio.ours - ratio.other
+            figures.append(
+                Figure(
+                    f"turn of a thread of {length} messages, to the bare agent",
+                    ratio.ratio,
+                    note=ratio.note(),
+                )
+            )
+            figures.append(Figure(f"encoder calls of a turn of {length} messages", calls, 2, unit="calls"))
+    note = f"adds {micros(added[SHORT])} to a thread of {SHORT}, {micros(added[LONG])} of {LONG}"
+    growth = added[LONGER] / added[LONG]
+    figures.append(Figure(f"what memory adds, {LONGER} messages to {LONG}", growth, 1.5, note=note))
+    return Report("langchain", figures, {"facts": FACTS, "embedder": named, "rounds": ROUNDS})
+
+
+def _embedder() -> tuple[_Counting, str]:
+    embedder: Embedder = SentenceTransformerEmbedder()
+    try:
+        embedder.encode(["warm up"])
+    except MissingExtraError:
+        embedder = HashingEmbedder()
+    return _Counting(embedder), embedder.model_id
+
+
+def _fill(store: "KnowledgeStore") -> None:
+    from ko_integrations.types import Fact
+
+    store.update_many(Fact(subject=f"person {n}", predicate="city", object=f"town {n}") for n in range(FACTS))
+    store.update("user", "city", "Basel")
+    store.drain()
+
+
+def _agent(middleware: Sequence[Any]) -> Any:
+    from langchain.agents import create_agent
+    from langchain_core.language_models import FakeListChatModel
+
+    class Instant(FakeListChatModel):
+        """Answers at once; an agent with tools binds them and never calls one."""
+
+        def bind_tools(self, *_: Any, **__: Any) -> Any:
+            return self
+
+    return create_agent(Instant(responses=["Noted."]), middleware=middleware)
+
+
+def _turn(agent: Any, length: int) -> Any:
+    """Return a turn: the last of `length` messages states something new."""
+    from langchain_core.messages import AIMessage, HumanMessage
+
+    older = [(HumanMessage, AIMessage)[n % 2](f"message {n}") for n in range(length - 1 - (length - 1) % 2)]
+
+    def turn(number: int) -> None:
+        agent.invoke(
+            {"messages": [*older, HumanMessage(f"My city is Town {number}. Where does person 7 live?")]}
+        )
+
+    return turn
