@@ -3,7 +3,8 @@
 
 Fields are `id`, `subject`, `predicate`, `object`, `source` and `confidence`; every other name is a key of the
 caller's metadata, dots reaching inside it. `metadata.source` is the caller's own `source`; `text`, where the
-metadata has no such key, is the text that the semantic index encodes. A missing field satisfies `$ne`, `$nin` and `{"$exists": False}` only.
+metadata has no such key, is the text that the semantic index encodes. A missing field satisfies `$ne`, `$nin`
+and `{"$exists": False}` only.
 """
 
 import operator

@@ -182,10 +182,9 @@ class FactView:
         return handle.parser.answer(question, reader=self, now=moment, known_at=known_at)
 
     def vectors_of(self, kos: Sequence[KnowledgeObject]) -> "NDArray[np.float32]":
-        """Return the unit vectors of current facts, shape (len(kos), dimension)."""
-        handle = self._handle.check()
-        heads = handle.log.heads([_slot_of(ko.id) for ko in kos], handle.now())
-        return handle.sync.vectors_of([heads[_slot_of(ko.id)] for ko in kos])
+        """Return the unit vectors of facts as they were read, shape (len(kos), dimension)."""
+        sync = self._handle.check().sync
+        return sync.vectors_at([ko.provenance.sequence for ko in kos], lambda row: kos[row].text)
 
     # -- time and change ------------------------------------------------------------------------------------------
     def history(

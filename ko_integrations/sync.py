@@ -120,23 +120,29 @@ class Synchroniser:
 
     def vectors_of(self, versions: Sequence[Version]) -> "NDArray[np.float32]":
         """Return the vectors of versions, shape (n, dimension); what was never encoded is encoded now, and kept."""
+        return self.vectors_at(
+            [version.first.sequence for version in versions], lambda row: version_text(versions[row])
+        )
+
+    def vectors_at(self, sequences: Sequence[int], text_of: Callable[[int], str]) -> "NDArray[np.float32]":
+        """Return the vectors of versions by record sequence; `text_of` gives a row's text, should it need encoding."""
         import numpy as np
 
-        matrix = np.zeros((len(versions), self.dimension), dtype=np.float32)
-        stored = self._log.vectors([version.first.sequence for version in versions])
+        matrix = np.zeros((len(sequences), self.dimension), dtype=np.float32)
+        stored = self._log.vectors(sequences)
         missing = []
-        for row, version in enumerate(versions):
-            blob = stored.get(version.first.sequence)
+        for row, sequence in enumerate(sequences):
+            blob = stored.get(sequence)
             if blob is None or len(blob) != matrix.shape[1] * 4:
                 missing.append(row)
             else:
                 matrix[row] = np.frombuffer(blob, dtype="<f4")
         for start in range(0, len(missing), BATCH):
             rows = missing[start : start + BATCH]
-            encoded = self._encode([version_text(versions[row]) for row in rows])
+            encoded = self._encode([text_of(row) for row in rows])
             matrix[rows] = encoded
             self._log.put_vectors(
-                {versions[row].first.sequence: vector.astype("<f4").tobytes()
+                {sequences[row]: vector.astype("<f4").tobytes()
                  for row, vector in zip(rows, encoded, strict=True)}
             )  # fmt: skip
         return matrix

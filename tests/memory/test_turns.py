@@ -62,9 +62,7 @@ def test_of_a_message_all_is_stored_or_it_is_reported(store: KnowledgeStore) -> 
 
 def test_a_mark_stands_or_falls_with_its_batch(store: KnowledgeStore) -> None:
     with pytest.raises(ZeroDivisionError), store.batch():
-        assert store.mark("x")
-        assert not store.mark("x")
-        _ = 1 / 0
+        _ = 1 / (not (store.mark("x") and not store.mark("x")))
     assert not store.marked("x")
     assert store.mark("x")
     assert store.marked("x")
