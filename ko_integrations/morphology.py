@@ -52,7 +52,8 @@ _IRREGULAR = {
         "eat": "ate eaten",
         "drive": "drove driven",
         "fall": "fell fallen",
-        "find": "finds",
+        "find": "finds found",
+        "found_": "founded founding founds",
         "fight": "fought",
         "know": "knew known",
         "grow": "grew grown",
@@ -109,7 +110,8 @@ _VOWEL = re.compile(r"[aeiouy]")
 def lemma(word: str) -> str:
     """Return a key under which the inflected forms and both spellings of `word` (lower case) agree.
 
-    The key is not always a word: a final `e` is dropped and a final `y` becomes `i`.
+    The key is not always a word: a final `e` is dropped and a final `y` becomes `i`. "found" is taken for
+    the past of "find", "founded" for that of "to found".
 
     >>> lemma("studies") == lemma("studied") and lemma("colours") == lemma("color")
     True

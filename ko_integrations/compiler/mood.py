@@ -1,0 +1,122 @@
+"""Which sentences state a fact at all: not questions, suppositions, orders, or what somebody else claims."""
+
+import re
+
+from ko_integrations.compiler.text import FIRST_PERSON
+
+__all__ = ["Denial", "denial", "no_statement", "plain"]
+
+_QUESTION = re.compile(
+    r"^(?:so |and |but |ok(?:ay)?,? |hey,? |hi,? )?(?:what|who|whom|whose|which|where|when|why|how|is|are|was|were|am|do|does|did|can|could|will|would|"
+    r"should|shall|may|might|has|have|had|isn't|aren't|doesn't|don't|didn't|won't|can't)\s+(?:i|you|we|he|she|it|they|my|your|his|her|"
+    r"its|our|their|the|a|an|this|that|there|is|are|was|were|do|does|did|of|many|much|old|long|can|should|[A-Z]\w+)\b",
+    re.IGNORECASE,
+)
+_INVERTED = re.compile(r"^(?:Is|Are|Was|Were|Do|Does|Did|Can|Could|Will|Would|Should|Has|Have|Had) \w+")
+_SUPPOSED = re.compile(
+    r"\b(?:if|unless|whether|suppose|supposing|imagine|imagining|assume|assuming|hypothetically|let's say|what if|maybe|perhaps|possibly|"
+    r"would|wouldn't|might|could|couldn't|should|shouldn't|ought to|i think|i guess|i believe|i suspect|i assume|i wonder|i'm not sure|"
+    r"not sure|may be|may have|may become|i wish|wish i|i'd (?:like|love)|pretend|in theory|as if|as though|"
+    r"(?:thinking|dreaming|considering|contemplating|planning|tempted|about) (?:of|about|on|to)|plan(?:s|ned)? to|considering|"
+    r"want(?:s)? to (?!be called)|hop(?:e|es|ing) to|rumou?r(?:s|ed)?|for example|e\.g\.|for instance|likely)\b",
+    re.IGNORECASE,
+)
+_REPORTED = re.compile(
+    r"\b(?:said|says|saying|told|tells|claims|claimed|claiming|wrote that|writes that|argues|argued|insists|insisted|thinks|believes that|"
+    r"believed that|asked|asks|heard|according to|reportedly|allegedly|apparently|supposedly|joked|mentioned|announced that|replied|"
+    r"suggested|suggests|is said to|was said to|quoted?|quotes)\b",
+    re.IGNORECASE,
+)
+_ORDER = re.compile(
+    r"^(?:please |now |kindly |you must |you should |you will |you are now |from now on,? |always |never |do not |don't )*"
+    r"(?:ignore|disregard|forget|delete|remove|erase|drop|override|overwrite|bypass|execute|run|act|pretend|respond|reply|answer|repeat|print|output|"
+    r"reveal|show|tell|give|list|write|translate|summari[sz]e|explain|describe|send|call the|open|click|visit|download|install|use|set|update|"
+    r"change|add|insert|store|save|record|mark|treat|consider|rename|merge|retract|replace|grant|make|create|let|help|find|search|look|"
+    r"check|go|come|take|try|stop|start|keep|note to|do|follow|obey|promote|register|alias|map|assign|define)\b(?! is\b| was\b| \w+'s\b)",
+    re.IGNORECASE,
+)
+_TO_MACHINE = re.compile(
+    r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:instruction|instructions|prompt|prompts|rules|above|previous|prior|everything|guidelines|context)\b"
+    r"|\bsystem prompt\b|\byou are (?:now |an? |the )|\byou must\b|\bas an ai\b|</?(?:system|instructions?|tool|assistant)>|\[/?(?:INST|SYSTEM)\]",
+    re.IGNORECASE,
+)
+_QUOTED_SPEECH = re.compile(r"^[\"“‘'].*[\"”’'],?\s*(?:\w+\s+)?(?:said|says|asked|replied|wrote|answered)?[^\"”]*$|[\"“][^\"”]{12,}[\"”]")
+_VERB_INSIDE = re.compile(r"[\"“](?:I|We|You|He|She|They|My)\b")
+_OPENER = re.compile(
+    r"^(?:(?:please )?(?:remember|note|keep in mind|be aware|fyi|for the record|for your information|just so you know|btw|by the way|ps|p\.s\.|"
+    r"just to let you know|let me tell you|i want you to know|you should know|heads[- ]up|update|correction|reminder|fun fact|in fact|as a matter of fact|"
+    r"good news|bad news|quick note|important)\b(?: that)?[:,]?|(?:oh|well|ok|okay|so|hi|hey|hello|yes|yeah|yep|no|nope|sorry|oops|right|sure|thanks|thank you|actually|hmm|ah|"
+    r"also|and|but|anyway|indeed|no wait|wait|my bad|correction|plus|additionally|moreover|furthermore|meanwhile|unfortunately|sadly|luckily|fortunately|happily)(?: (?:there|all|everyone|team|again|guys|folks))?[,!.:]|"
+    r"(?:and|but|so|also|actually|well|plus) (?=(?:i|my|we|our|he|she|it|they|his|her|its|their|the)\b)|(?:it turns out|turns out|we know|it is known|everyone knows|it is a fact|the fact is|as you know|i can confirm|i confirm|i'd like to note|i should mention|i must say|i have to say) that?[, ]?)\s*",
+    re.IGNORECASE,
+)
+
+
+class Denial(str):
+    """The affirmative wording of a statement that was denied or ended ("I no longer work at X")."""
+
+    __slots__ = ()
+
+
+def plain(text: str) -> str:
+    """Return the sentence without openers such as "Actually," or "Just so you know that"."""
+    for _ in range(4):
+        match = _OPENER.match(text)
+        if match is None or match.end() == len(text):
+            break
+        text = text[match.end() :]
+    return text[:1].upper() + text[1:] if text[:1].islower() and text.split(" ", 1)[0] in FIRST_PERSON else text
+
+
+def no_statement(text: str) -> str | None:
+    """Return why a sentence states no fact, or None if it may."""
+    stripped = text.strip().strip("\"'“”")
+    if text.rstrip(" \"'”)").endswith(("?", "？")) or _QUESTION.match(stripped) or _INVERTED.match(stripped) and "," not in stripped[:20]:
+        return "a question"
+    if _TO_MACHINE.search(text):
+        return "an instruction"
+    if _ORDER.match(stripped):
+        return "an instruction"
+    if text.lstrip()[:1] in "\"“" and text.rstrip(" .!")[-1:] in "\"”" and len(text.split()) > 3:
+        return "a quotation"
+    if ('"' in text or "“" in text) and _VERB_INSIDE.search(text):
+        return "a quotation"
+    if _REPORTED.search(text):
+        return "what somebody else says"
+    if _SUPPOSED.search(text):
+        return "a supposition"
+    return None
+
+
+_ENDED = (
+    (re.compile(r"\b(?:is|are|am|was|'s|'m|'re) no longer\b", re.IGNORECASE), "is"),
+    (re.compile(r"\b(?:no longer|don't|doesn't|do not|does not|didn't|did not) (?P<verb>\w+)(?P<rest>.*?)(?: any ?more| any longer)?(?=[.!]?$)", re.IGNORECASE), None),
+)
+_NOT_BE = re.compile(r"\b(?P<be>is|are|am|was|were|'s|'m|'re)(?:n't| not)\b(?P<rest>.*?)(?: any ?more| any longer)?(?=[.!]?$)", re.IGNORECASE)
+_STOPPED = re.compile(r"\b(?:have |has |had )?(?:stopped|quit|ceased|gave up|given up) (?P<verb>\w+)ing\b(?P<rest>.*)$", re.IGNORECASE)
+_LEFT = re.compile(r"\b(?:have |has )?(?:left|quit|resigned from|been fired from|was fired from|got fired from|was laid off from|retired from) (?:my job (?:at|with) |his job (?:at|with) |her job (?:at|with) )?(?P<rest>[A-Z].*)$")
+_USED_TO = re.compile(r"\bused to (?P<verb>\w+)", re.IGNORECASE)
+_FORMER = re.compile(r"\b(?:former|ex-|previous|late)\b ?", re.IGNORECASE)
+
+
+def denial(text: str) -> Denial | None:
+    """Return the affirmative of a statement that denies or ends something, or None.
+
+    >>> str(denial("I no longer work at Acme"))
+    'I work at Acme'
+    """
+    if match := _ENDED[0][0].search(text):
+        return Denial(f"{text[: match.start()]} is{text[match.end() :]}".replace("  ", " "))
+    if match := _STOPPED.search(text):
+        return Denial(f"{text[: match.start()]}{match['verb']}{match['rest']}")
+    if match := _LEFT.search(text):
+        return Denial(f"{text[: match.start()]}worked at {match['rest']}")
+    if match := _USED_TO.search(text):
+        if re.match(r"(?:is|was|are|be)\b", text[: match.start()].rsplit(" ", 2)[-1]):
+            return None
+        return Denial(f"{text[: match.start()]}{match['verb']}{text[match.end() :]}")
+    if match := _ENDED[1][0].search(text):
+        return Denial(f"{text[: match.start()]}{match['verb']}{match['rest']}{text[match.end() :]}")
+    if match := _NOT_BE.search(text):
+        return Denial(f"{text[: match.start()]} {match['be'].lstrip(chr(39))}{match['rest']}".replace(" m ", " am ").replace(" s ", " is ").replace("  ", " "))
+    return None

@@ -1,0 +1,268 @@
+"""The statement forms of a vocabulary, indexed by their words, and the frames in which its nouns state a fact.
+
+Finding the forms that a sentence may fit takes a walk down a trie from each of its words, so that the cost
+grows with the sentence and not with the number of patterns.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import product
+from weakref import WeakKeyDictionary
+
+from ko_integrations.compiler.text import Words, keys_of, tokens_of
+from ko_integrations.morphology import HAVE, PREPOSITIONS
+from ko_integrations.vocabulary import Vocabulary
+
+__all__ = ["CHANGES", "FUNCTION_KEYS", "Match", "PatternIndex", "pattern_index"]
+
+FUNCTION_KEYS = PREPOSITIONS | HAVE | frozenset(("be", "'s", "their", ",", ":", "and", "that", "who", "which", "where", "not"))
+CHANGES = frozenset(tokens_of(word)[0].key for word in "change switch update move become turn go rise increase raise drop decrease fall grow shrink reduce".split())
+_LINKS = frozenset(("of", "for", "in", "at", "on", "to"))
+_PLACEHOLDER = re.compile(r"\[([XY])\]")
+_CHOICE = re.compile(r"\(([^()]*)\)")
+_END = ""
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A way to read a clause: positions count keys, not tokens.
+
+    `subject` is None where the form names none; `possessive` marks a subject that is a word like "her".
+    `literal` weighs the words of the form itself: content words count 1, grammar 0.35.
+    """
+
+    predicate: str
+    subject: Span | None
+    object: Span
+    literal: float
+    words: tuple[int, ...] = ()
+    possessive: bool = False
+    noun: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    predicate: str
+    prefix: tuple[str, ...]
+    middle: tuple[str, ...]
+    suffix: tuple[str, ...]
+    subject_first: bool | None
+    literal: float
+
+
+@dataclass(slots=True)
+class _Node:
+    children: "dict[str, _Node]" = field(default_factory=dict)
+    forms: list[_Form] = field(default_factory=list)
+    predicates: list[str] = field(default_factory=list)
+
+    def add(self, keys: tuple[str, ...]) -> "_Node":
+        node = self
+        for key in keys:
+            node = node.children.setdefault(key, _Node())
+        return node
+
+    def walk(self, keys: tuple[str, ...], start: int) -> "Iterator[tuple[int, _Node]]":
+        """Yield (end, node) for every stored sequence that begins at `start`."""
+        node: _Node | None = self
+        for end in range(start, len(keys)):
+            node = node.children.get(keys[end]) if node else None
+            if node is None:
+                return
+            if node.forms or node.predicates:
+                yield end + 1, node
+
+
+class PatternIndex:
+    """The compiled forms of one vocabulary."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._by_prefix = _Node()
+        self._by_middle = _Node()
+        self._by_suffix = _Node()
+        self._nouns = _Node()
+        self.verbs: set[str] = set()
+        for predicate in vocabulary:
+            for pattern in dict.fromkeys(predicate.patterns):
+                for form in _forms(predicate.name, pattern):
+                    self._add(form)
+            for noun in predicate.nouns:
+                if keys := _keys(noun):
+                    self._nouns.add(keys).predicates.append(predicate.name)
+        self.verbs -= FUNCTION_KEYS
+        self.verbs |= {"be", "have"}
+
+    def _add(self, form: _Form) -> None:
+        if form.prefix:
+            self._by_prefix.add(form.prefix).forms.append(form)
+        elif form.suffix and sum(key not in FUNCTION_KEYS for key in form.middle) == 0:
+            self._by_suffix.add(form.suffix[::-1]).forms.append(form)
+        else:
+            self._by_middle.add(form.middle).forms.append(form)
+            self.verbs.add(form.middle[0])
+
+    def explicit(self, words: Words) -> Iterator[Match]:
+        """Yield the readings by the declared patterns; `words` come without possessives."""
+        keys = words.keys
+        count = len(keys)
+        for end, node in self._by_prefix.walk(keys, 0):
+            for form in node.forms:
+                if not form.middle:
+                    yield from _placed(form, keys, count, count)
+                    continue
+                size = len(form.middle)
+                for start in range(end + 1, count - size):
+                    if keys[start] == form.middle[0] and keys[start : start + size] == form.middle:
+                        yield from _placed(form, keys, start, start + size)
+        for start in range(1, count):
+            for end, node in self._by_middle.walk(keys, start):
+                for form in node.forms:
+                    yield from _placed(form, keys, start, end)
+        for _, node in self._by_suffix.walk(keys[::-1], 0):
+            for form in node.forms:
+                size, limit = len(form.middle), count - len(form.suffix)
+                for start in range(1, limit - size):
+                    if keys[start : start + size] == form.middle:
+                        yield from _placed(form, keys, start, start + size)
+
+    def nouns_at(self, keys: tuple[str, ...], start: int) -> Iterator[tuple[int, str]]:
+        """Yield (end, predicate) for the nouns of the vocabulary that begin at `start`."""
+        for end, node in self._nouns.walk(keys, start):
+            for predicate in node.predicates:
+                yield end, predicate
+
+    def framed(self, words: Words) -> Iterator[Match]:
+        """Yield the readings in which a noun of the vocabulary states the fact."""
+        keys = words.keys
+        for start in range(len(keys)):
+            for end, predicate in self.nouns_at(keys, start):
+                for subject, value, words, possessive in frames(keys, start, end):
+                    content = sum(key not in FUNCTION_KEYS for key in keys[start:end])
+                    literal = content + 0.35 * (end - start - content + len(words)) + 0.3
+                    yield Match(predicate, subject, value, literal, (*range(start, end),), possessive, noun=True)
+
+
+def frames(keys: tuple[str, ...], start: int, end: int) -> Iterator[tuple[Span | None, Span, tuple[int, ...], bool]]:
+    """Yield (subject, object, words of the frame, possessive) of the frames in which a noun states a fact.
+
+    The noun stands at `keys[start:end]`: "the N of X is Y", "X's N is Y", "her N is Y", "Y is the N of X",
+    "Y is X's N", "X has N Y", "N: Y", "X N Y" without a verb ("Acme CEO Jane Doe"), "X changed her N to Y".
+    """
+    count = len(keys)
+    before, after = keys[start - 1] if start else _END, keys[end] if end < count else _END
+    copula = _copula(keys, end)
+    if start == 0 and after in _LINKS and copula and copula[0] > end + 1:
+        yield (end + 1, copula[0]), (copula[1], count), (end, *range(*copula)), False
+    if copula and copula[0] == end and copula[1] < count:
+        if before == "'s" and start > 1:
+            yield (0, start - 1), (copula[1], count), (start - 1, *range(*copula)), False
+        elif before == "their" and start == 1:
+            yield (0, 1), (copula[1], count), (0, *range(*copula)), True
+        elif start and before not in FUNCTION_KEYS and "be" not in keys[:start]:
+            yield (0, start), (copula[1], count), (*range(*copula),), False
+    if before == "be" and start > 1 and after in _LINKS and end + 1 < count:
+        yield (end + 1, count), (0, start - 1), (start - 1, end), False
+    if end == count and "be" in keys[:start]:
+        be = keys.index("be")
+        if before == "'s" and be + 1 < start - 1 and be:
+            yield (be + 1, start - 1), (0, be), (be, start - 1), False
+        elif before == "their" and be == start - 2 and be:
+            yield (start - 1, start), (0, be), (be,), True
+    if before == "have" and start > 1 and end < count:
+        value = end + 1 if after in ("of", ":", "be", "call", "nam") else end
+        if value < count and (value > end or after not in FUNCTION_KEYS):
+            yield (0, start - 1), (value, count), (start - 1,), False
+    if after == ":" and end + 1 < count:
+        yield ((0, start) if start else None), (end + 1, count), (end,), False
+    if start and after and not possible_verb(keys) and end < count:
+        yield (0, start), (end, count), (), False
+    if before == "their" and start > 2 and keys[start - 2] in CHANGES and after in ("to", "into", "from", "as") and end + 1 < count:
+        yield (0, start - 2), (end + 1, count), (start - 2, start - 1, end), False
+
+
+def possible_verb(keys: tuple[str, ...]) -> bool:
+    """Return whether a copula, an auxiliary or grammar that ties a clause together is among the keys."""
+    return any(key in FUNCTION_KEYS for key in keys)
+
+
+def _copula(keys: tuple[str, ...], start: int) -> Span | None:
+    """The next "is", or "changed to", at or after `start`."""
+    for number in range(start, len(keys)):
+        if keys[number] == "be":
+            if number + 2 < len(keys) and keys[number + 1] in CHANGES and keys[number + 2] in ("to", "into", "from"):
+                return number, number + 3
+            return number, number + 1
+        if keys[number] in CHANGES and number + 1 < len(keys) and keys[number + 1] in ("to", "into", "from"):
+            return number, number + 2
+        if keys[number] == "becam" or keys[number] == "becom":
+            return number, number + 1
+    return None
+
+
+def _placed(form: _Form, keys: tuple[str, ...], start: int, end: int) -> Iterator[Match]:
+    """Yield the reading with the form's middle at `keys[start:end]`, if the rest of the form fits too."""
+    count = len(keys)
+    left, right = len(form.prefix), count - len(form.suffix)
+    if form.suffix and keys[right:] != form.suffix or start <= left and form.middle or end > right:
+        return
+    first, second = (left, start), (end, right)
+    words = (*range(left), *range(start, end), *range(right, count))
+    if form.subject_first is None:
+        span = (left, right)
+        if span[0] < span[1]:
+            yield Match(form.predicate, None, span, form.literal, (*range(left), *range(right, count)))
+    elif first[0] < first[1] and second[0] < second[1]:
+        subject, value = (first, second) if form.subject_first else (second, first)
+        yield Match(form.predicate, subject, value, form.literal, words)
+
+
+def _keys(text: str) -> tuple[str, ...]:
+    return keys_of(tokens_of(text), possessives=False).keys
+
+
+def _forms(predicate: str, pattern: str) -> Iterator[_Form]:
+    """Yield the forms of a pattern, wordings that differ in nothing that matters only once."""
+    parts = _CHOICE.split(pattern)
+    choices = [list(dict.fromkeys(part.split("|"))) if number % 2 else [part] for number, part in enumerate(parts)]
+    seen = set()
+    for choice in product(*choices):
+        pieces = _PLACEHOLDER.split("".join(choice))
+        # A possessive or verb at the edge of a slot needs a word beside it to be read as in a sentence.
+        keys = [_edge_keys(piece, number) for number, piece in enumerate(pieces[::2])]
+        order = pieces[1::2]
+        if len(order) == 1:
+            form = _Form(predicate, keys[0], (), keys[1], None, _weight(keys))
+        else:
+            form = _Form(predicate, keys[0], keys[1], keys[2], order == ["X", "Y"], _weight(keys))
+        signature = (form.prefix, form.middle, form.suffix, form.subject_first)
+        if signature not in seen and (form.middle or len(order) == 1):
+            seen.add(signature)
+            yield form
+
+
+def _edge_keys(piece: str, number: int) -> tuple[str, ...]:
+    piece = piece.strip(" .")
+    if not number:
+        return _keys(piece)
+    if piece.split(" ")[0] in ("their", "his", "her", "its", "my", "our"):
+        piece = piece.split(" ", 1)[1]
+    return _keys(f"Q{piece}" if piece.startswith(("'s", "-")) else f"Q {piece}")[1:]
+
+
+def _weight(keys: list[tuple[str, ...]]) -> float:
+    return sum(0.35 if key in FUNCTION_KEYS else 1.0 for part in keys for key in part)
+
+
+_INDEXES: "WeakKeyDictionary[Vocabulary, PatternIndex]" = WeakKeyDictionary()
+
+
+def pattern_index(vocabulary: Vocabulary) -> PatternIndex:
+    """Return the compiled forms of `vocabulary`, made once a vocabulary."""
+    index = _INDEXES.get(vocabulary)
+    if index is None:
+        index = _INDEXES[vocabulary] = PatternIndex(vocabulary)
+    return index
+

@@ -1,0 +1,247 @@
+"""One clause, read by the vocabulary: which predicate, which words are the subject and which the object."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ko_integrations.compiler.patterns import FUNCTION_KEYS, Match, Span, pattern_index
+from ko_integrations.compiler.text import OPTIONAL, PRONOUNS, Token, Words, keys_of, tokens_of
+from ko_integrations.kinds import CLOSED_KINDS, kinds_of
+from ko_integrations.morphology import ARTICLES, PREPOSITIONS
+from ko_integrations.vocabulary import Predicate, Vocabulary
+
+__all__ = ["INHERITED", "ClauseReader", "Reading", "bare"]
+
+INHERITED = "\ue000"
+"""Stands in a clause for the subject of the clause before it."""
+ACCEPT = 1.0
+"""Least score of a reading: one content word of the form, or less with an object of the right kind."""
+
+_KINDS_BY_NOUN = {
+    "city": "city", "town": "city", "village": "city", "country": "country", "nation": "country", "continent": "continent",
+    "language": "language", "sport": "sport", "field": "field", "area": "field", "discipline": "field", "domain": "field",
+    "religion": "religion", "faith": "religion", "genre": "genre", "profession": "occupation", "occupation": "occupation",
+    "state": "place", "province": "place", "region": "place", "county": "place", "island": "place", "municipality": "place",
+    "position": "playing_position", "role": "", "post": "", "job": "occupation", "year": "date", "month": "date", "instrument": "instrument",
+}  # fmt: skip
+_OF = re.compile(rf"^(?:the |a |an )?(?P<noun>{'|'.join(_KINDS_BY_NOUN)}) of (?=\S)")
+_APPOSED = re.compile(
+    r"^(?:the |an? |(?:my|our|his|her|their) )?(?P<noun>company|firm|organisation|organization|band|group|label|record label|network|channel|club|team|novel|film|movie|book|song|"
+    r"album|game|programming language|language|country|city|town|state|party|newspaper|broadcaster|singer|actor|writer) (?:called |named )?(?=[A-Z\"“‘'\d])"
+)
+_KIND_OF_APPOSED = {
+    "company": "organisation", "firm": "organisation", "organisation": "organisation", "organization": "organisation", "band": "organisation",
+    "group": "organisation", "label": "label", "record label": "label", "network": "broadcaster", "channel": "broadcaster", "broadcaster": "broadcaster",
+    "club": "team", "team": "team", "country": "country", "city": "city", "town": "city", "state": "place", "party": "party",
+    "singer": "person", "actor": "person", "writer": "person", "language": "language", "programming language": "programming_language",
+}  # fmt: skip
+_QUOTES = "\"“”‘’«»`"
+_HEADED = re.compile(r"^(?:the|The) (?=(?:[A-Z][\w.]* )?(?:University|Kingdom|Republic|Bank|Institute|Department|Ministry|City|State|Province|Isle|Gulf|Bay|Museum|Church|Order|Duchy|House|Battle) of )")
+_MEASURED = ("number", "quantity", "date")
+_KIND_OF_CLASS = {
+    "language": "language", "religion": "religion", "faith": "religion", "organisation": "organisation", "organization": "organisation",
+    "label": "label", "record label": "label", "network": "broadcaster", "channel": "broadcaster", "position": "playing_position",
+    "continent": "continent", "genre": "genre", "company": "organisation", "alliance": "organisation",
+}  # fmt: skip
+_CLASSED = re.compile(rf"(?:the |The |an? )(?P<name>[^\W\d].*) (?P<noun>{'|'.join(_KIND_OF_CLASS)})")
+_ARTICLE = re.compile(r"^(?:the|an?|The|An?) ")
+_BARE_KINDS = CLOSED_KINDS | {"city", "place", "person"}
+_STATED_KINDS = frozenset(("number", "date", "quantity", "phone", "email"))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a clause states, in its own words.
+
+    Attributes:
+        subject: None where the clause names none; `possessive` when it is a word like "her".
+        score: how well the clause fits; `margin` is the lead over the best reading with another predicate.
+        stated: whether the vocabulary declares the wording (not a general form).
+    """
+
+    predicate: str
+    subject: str | None
+    object: str
+    score: float
+    margin: float = 1.0
+    possessive: bool = False
+    stated: bool = True
+
+
+class ClauseReader:
+    """Reads clauses with the forms of one vocabulary."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.vocabulary = vocabulary
+        self.index = pattern_index(vocabulary)
+        self._predicates = {predicate.name: predicate for predicate in vocabulary}
+
+    def read(self, clause: str) -> Reading | None:
+        """Return the best reading of `clause` by the declared forms, or None."""
+        readings = self.readings(clause)
+        if not readings or readings[0].score < ACCEPT:
+            return None
+        return readings[0]
+
+    def readings(self, clause: str) -> list[Reading]:
+        """Return the best reading a predicate, best first; scores below `ACCEPT` are guesses."""
+        tokens = _trimmed(tokens_of(clause))
+        best: dict[str, Reading] = {}
+        for attempt, cost, matches in self._matches(tokens):
+            for match in matches:
+                reading = self._reading(clause, tokens, attempt, match, cost)
+                if reading and (match.predicate not in best or reading.score > best[match.predicate].score):
+                    best[match.predicate] = reading
+        ranked = sorted(best.values(), key=lambda reading: -reading.score)
+        if not ranked:
+            return []
+        lead = ranked[0].score - (ranked[1].score if len(ranked) > 1 else 0.0)
+        first = ranked[0]
+        ranked[0] = Reading(first.predicate, first.subject, first.object, first.score, lead, first.possessive)
+        return ranked
+
+    def _matches(self, tokens: list[Token]) -> Iterator[tuple[Words, float, Iterator[Match]]]:
+        """Yield (words, price, matches): with the words that may only decorate, then without."""
+        for optional in (True, False) if any(token.text in OPTIONAL for token in tokens) else (True,):
+            words = keys_of(tokens, optional=optional)
+            plain = words
+            if "their" in words.keys[1:]:
+                plain = keys_of(tokens, optional=optional, possessives=False)
+            cost = 0.0 if optional else 0.2
+            yield plain, cost, self.index.explicit(plain)
+            yield words, cost, self.index.framed(words)
+
+    def _reading(self, clause: str, tokens: list[Token], words: Words, match: Match, cost: float) -> Reading | None:
+        predicate = self._predicates[match.predicate]
+        score = match.literal - cost - _inside_a_name(tokens, words, match, predicate)
+        value = _text(clause, tokens, words, match.object)
+        score += _shape(words.keys, match.object, is_object=True)
+        subject = None
+        if match.noun and _is_verb_form(tokens[words.places[match.words[-1]]].text):
+            return None
+        if match.subject is not None:
+            if match.literal < 0.5 and not {"'s", "of"}.isdisjoint(words.keys[slice(*match.subject)]):
+                score -= 1.0
+            subject = _text(clause, tokens, words, match.subject)
+            score += _shape(words.keys, match.subject, is_object=False)
+        if score + 1.5 + 0.5 < 0.5:
+            return None
+        fit = kind_score(predicate, value)
+        score += max(fit, -0.9) if match.noun and predicate.value_type not in _MEASURED else fit
+        if subject is not None:
+            score += _subject_score(predicate, subject)
+        return Reading(match.predicate, subject, value, score, possessive=match.possessive)
+
+
+def kind_score(predicate: Predicate, text: str) -> float:
+    """How well the kind of `text` fits what the predicate holds: 1.5 if it is of a kind asked for."""
+    value, implied = bare(text)
+    kinds = kinds_of(value)
+    if implied and not (implied == "field" and "occupation" in kinds):
+        kinds = kinds | {implied}
+    wanted = predicate.object_kinds
+    if not wanted:
+        if predicate.value_type in ("number", "quantity", "date"):
+            return 0.5 if kinds & _STATED_KINDS else -2.0
+        return -0.6 if predicate.value_type == "name" and kinds & _STATED_KINDS else -0.1
+    if kinds & set(wanted):
+        return 1.5
+    if "nationality" in kinds and "country" in wanted:
+        return 1.2
+    if kinds & CLOSED_KINDS or kinds and not all(kind in CLOSED_KINDS for kind in wanted) and not kinds & {"organisation", "place", "city", "label"}:
+        return -1.5 if not kinds <= {"number", "date"} or predicate.value_type in ("name", "number", "date") else -1.0
+    if predicate.value_type in ("number", "quantity", "date"):
+        return -2.0
+    if all(kind in CLOSED_KINDS for kind in wanted):
+        return -1.2 if not kinds else -1.5
+    return -0.3 if kinds else 0.0
+
+
+def _subject_score(predicate: Predicate, text: str) -> float:
+    if not predicate.subject_kinds:
+        return 0.0
+    lower = text.lower()
+    if lower in PRONOUNS or lower == INHERITED:
+        return 0.4 if "person" in predicate.subject_kinds and lower in ("i", "he", "she", "my", "his", "her", "we") else 0.0
+    value, implied = bare(text)
+    kinds = kinds_of(value)
+    if implied:
+        kinds = kinds | {implied}
+    if not kinds:
+        return 0.0
+    return 0.5 if kinds & set(predicate.subject_kinds) else -0.8
+
+
+def bare(text: str) -> tuple[str, str]:
+    """Return a name without the noun that says what it is ("the city of Oslo"), and the kind this noun tells.
+
+    >>> bare("the city of Oslo")
+    ('Oslo', 'city')
+    """
+    text = text.strip(" ,;:" + _QUOTES)
+    if match := _OF.match(text):
+        return text[match.end() :].strip(_QUOTES), _KINDS_BY_NOUN[match["noun"]]
+    if match := _APPOSED.match(text):
+        return text[match.end() :].strip(_QUOTES), _KIND_OF_APPOSED.get(match["noun"], "work")
+    if match := _HEADED.match(text):
+        return text[match.end() :], ""
+    if match := _CLASSED.fullmatch(text):
+        return match["name"], _KIND_OF_CLASS[match["noun"]]
+    if match := _ARTICLE.match(text):
+        rest = text[match.end() :]
+        if rest and (kinds_of(rest) & _BARE_KINDS or rest.islower()):
+            return rest, ""
+    return text, ""
+
+
+def _is_verb_form(text: str) -> bool:
+    return text.endswith(("ed", "ing")) and text not in ("feed", "seed", "speed", "building", "setting", "rating")
+
+
+def _trimmed(tokens: list[Token]) -> list[Token]:
+    while tokens and tokens[-1].text in ".!?,;:…。！？":
+        tokens = tokens[:-1]
+    return tokens
+
+
+def _text(clause: str, tokens: list[Token], words: Words, span: Span) -> str:
+    """The words of a span as they were written, with the article before it."""
+    first, last = words.places[span[0]], words.places[span[1] - 1]
+    while first and tokens[first - 1].text.lower() in ARTICLES:
+        first -= 1
+    if first == 1 and not tokens[0].key and tokens[0].text[0].isupper() and tokens[1].text[0].isupper():
+        first = 0
+    return clause[tokens[first].start : tokens[last].end].strip()
+
+
+def _inside_a_name(tokens: list[Token], words: Words, match: Match, predicate: Predicate) -> float:
+    """A price for words of the form that look like part of a name, for they are capitalised."""
+    price = 0.0
+    for number in match.words:
+        token = tokens[words.places[number]]
+        text = token.text
+        if number and words.places[number] and text[0].isupper() and not text.isupper() and token.key not in FUNCTION_KEYS:
+            price += 0.0 if "person" in predicate.object_kinds and match.noun else 0.8
+    return price
+
+
+_BREAKING = frozenset(("be", "who", "which", ":", ";", "because", "but", "when", "while", "where", INHERITED))
+
+
+def _shape(keys: tuple[str, ...], span: Span, *, is_object: bool) -> float:
+    """A price for words that a name does not contain or begin with."""
+    part = keys[span[0] : span[1]]
+    score = 0.0
+    if part == ("their",):
+        return score
+    if len(part) > 1:
+        score -= 1.2 * sum(key in _BREAKING for key in part)
+    if part[0] in PREPOSITIONS or part[0] in (",", "and", "'s", "to") or part[0] == "not":
+        score -= 1.5
+    if part[0] == "be" or part[-1] in ("be", "have", "of", "and", "their", "'s"):
+        score -= 2.0
+    if len(part) > 9:
+        score -= 0.3
+    if is_object and part[0] in ("him", "her", "it", "them", "me", "us", "you"):
+        score -= 2.0
+    return score

@@ -1,0 +1,219 @@
+"""Text to sentences, each with its speaker, and sentences to words under which wordings of a statement agree."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from ko_integrations.morphology import ARTICLES, BE, is_participle, lemma
+
+__all__ = ["PRONOUNS", "SKIPPED", "Sentence", "Token", "Words", "keys_of", "sentences", "tokens_of"]
+
+FIRST_PERSON = frozenset(("i", "me", "my", "mine", "myself", "we", "us", "our", "ours", "ourselves"))
+POSSESSIVES = frozenset(("my", "your", "his", "her", "its", "our", "their", "whose"))
+PRONOUNS = FIRST_PERSON | frozenset(
+    "you your yours he him his she her hers it its they them their theirs this that these those who which".split()
+)
+SKIPPED = frozenset(
+    "currently now still presently today also just really actually formally nowadays very quite mainly primarily "
+    "mostly largely generally usually often commonly widely already recently finally famously legally both then "
+    "either probably hereby indeed however therefore thus again ever even so".split()
+)
+"""Adverbs that leave a statement what it is."""
+OPTIONAL = frozenset(
+    "originally first officially natively professionally formerly previously previously professionally mother "
+    "well long publicly wholly fully newly highly together closely always once new current latest own full "
+    "respectively jointly later subsequently eventually".split()
+)
+"""Words that belong to some wordings and only decorate others: matching tries with them, then without."""
+
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:Dr|Mr|Mrs|Ms|Prof|St|Sr|Jr|Inc|Ltd|Co|Corp|vs|etc|No|Nr|Mt|Rev|Gen|Sgt|Capt|Lt|Col|Sen|Rep|Gov|Hon|approx|"
+    r"dept|est|fig|e\.g|i\.e|cf|al|Vol|pp|ed|Ave|Blvd|Rd)|\b[^\W\d_](?:\.[^\W\d_])*|\d)$"
+)
+_BREAK = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*(?:\s+|(?<=[。！？]))|(?<=[;])\s+")
+_LISTED = re.compile(r"^\s*(?:\(?\d{1,6}[.):]|[-*•‣–]|[a-z]\))\s+")
+_TURN = re.compile(
+    r"^\s*(?:\[[^\]\n]{1,30}\]\s*)?(?:<@?(?P<angle>[^<>\n]{1,40})>|@?(?P<name>[^\W\d_][\w.'’ -]{0,39}?)"
+    r"(?:\s*[\[(][^\])\n]{1,30}[\])])?)\s*(?::|>(?=\s))\s+(?P<rest>\S.*)$"
+)
+USERS = frozenset(("user", "human", "me", "customer", "client", "usr", "you"))
+MACHINES = frozenset(("assistant", "system", "ai", "bot", "tool", "function", "agent", "chatbot", "model", "gpt", "claude"))
+_TOKEN = re.compile(
+    r"https?://\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|['’](?:s|m|re|ve|d|ll)\b|\w+?(?=n['’]t\b)|n['’]t\b"
+    r"|-(?:based|born|language|speaking|owned|developed|made|produced|formed|headquartered|founded|built|year-old)\b"
+    r"|(?:[^\W\d_]\.){2,}|\d+(?:[.,:/-]\d+)*(?:[^\W\d_]+)?%?"
+    r"|\w+(?:(?:['’](?!(?:s|m|re|ve|d|ll)\b)|\.(?=\w)|[&/+](?=\w)|-(?!(?:based|born|language|speaking|owned|developed|made|"
+    r"produced|formed|headquartered|founded|built|year-old)\b))\w+)*[+#]*|\S"
+)
+_WORD_FORMS = {"ca": "can", "wo": "will", "'ll": "will", "'ve": "have", "n't": "not", "cannot": "cannot", "u": "you"}
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence and who says it: `user`, a name, or None for a machine, whose words are nobody's facts."""
+
+    text: str
+    speaker: str | None = "user"
+
+
+class Token(NamedTuple):
+    """A word of a sentence: its place and the key it is matched under ("" for words that do not matter)."""
+
+    start: int
+    end: int
+    text: str
+    key: str
+
+
+class Words(NamedTuple):
+    """The keys that matter, in order, and the number of the token that each stands for."""
+
+    keys: tuple[str, ...]
+    places: tuple[int, ...]
+
+
+def sentences(text: str) -> Iterator[Sentence]:
+    """Yield the sentences of prose, of a numbered list and of chat turns ("Alice: ...")."""
+    lines = text.splitlines()
+    chat = _is_chat(lines)
+    speaker: str | None = "user"
+    paragraph: list[str] = []
+    for line in [*lines, ""]:
+        turn = _TURN.match(line) if chat and ":" in line or chat and ">" in line else None
+        listed = _LISTED.match(line)
+        if turn or listed or not line.strip():
+            yield from _split(" ".join(paragraph), speaker)
+            paragraph = []
+        if turn:
+            speaker = _speaker(turn)
+            line = turn["rest"]
+        elif listed:
+            line = line[listed.end() :]
+        elif not chat and not line.strip():
+            speaker = "user"
+        if line.strip():
+            paragraph.append(line.strip())
+
+
+def _is_chat(lines: list[str]) -> bool:
+    turns = [match for line in lines if (match := _TURN.match(line))]
+    if any(_label(turn).lower() in USERS | MACHINES or turn["angle"] for turn in turns):
+        return True
+    spoken = [turn for turn in turns if len(turn["rest"].split()) >= 3 and _label(turn)[0].isupper()]
+    return bool(spoken) and len(spoken) == len(turns)
+
+
+def _label(turn: re.Match[str]) -> str:
+    return str(turn["angle"] or turn["name"]).strip()
+
+
+def _speaker(turn: re.Match[str]) -> str | None:
+    name = _label(turn)
+    if name.lower() in MACHINES:
+        return None
+    return "user" if name.lower() in USERS else name
+
+
+def _split(paragraph: str, speaker: str | None) -> Iterator[Sentence]:
+    if not paragraph:
+        return
+    start = 0
+    for match in _BREAK.finditer(paragraph):
+        piece = paragraph[start : match.start()]
+        before = piece.rstrip("\"'”’)]")
+        if before.endswith(".") and _ABBREVIATION.search(before[:-1]) and not _ends_sentence(before, paragraph[match.end() :]):
+            continue
+        if piece.count('"') % 2:
+            continue
+        yield Sentence(paragraph[start : match.end()].strip(), speaker)
+        start = match.end()
+    if rest := paragraph[start:].strip():
+        yield Sentence(rest, speaker)
+
+
+def _ends_sentence(before: str, after: str) -> bool:
+    """A number, or letters with points ("D.C."), may end a sentence if the next word could start one."""
+    word = before.rsplit(" ", 1)[-1]
+    if word[:-1].isdigit():
+        return after[:1].isupper() and len(before.split()) > 2
+    starts = re.match(r"(?:He|She|It|They|The|I|We|His|Her|Its|Their|My|Our|This|That|In|On|At)\b", after)
+    return bool(starts) and word not in ("Dr.", "Mr.", "Mrs.", "Ms.", "Prof.", "St.")
+
+
+def tokens_of(text: str) -> list[Token]:
+    """Return the words of `text` with the keys under which wordings agree.
+
+    Articles and adverbs such as "currently" have no key; forms of "be", possessives, inflections and the
+    two spellings of English share one.
+    """
+    raw = [(match.start(), match.end(), match.group()) for match in _TOKEN.finditer(text)]
+    words = [word for _, _, word in raw]
+    return [Token(start, end, word, _key(words, number)) for number, (start, end, word) in enumerate(raw)]
+
+
+def _key(words: list[str], number: int) -> str:
+    word = words[number]
+    if word in ("'s", "’s"):
+        return _key_of_s(words, number)
+    if word in ("'", "’") and number and words[number - 1].endswith("s") and number + 1 < len(words):
+        return "'s"
+    lower = word.lower().replace("’", "'")
+    if number and word[0].isupper() and lower in SKIPPED:
+        return lower
+    if lower == "her" and (number + 1 == len(words) or not words[number + 1][:1].isalnum() or words[number + 1].lower() in _AFTER_OBJECT):
+        return "her"
+    if lower == "have" or lower in ("has", "had", "'ve", "having"):
+        following = words[number + 1].lower() if number + 1 < len(words) else ""
+        return "" if following in BE or following == "not" or is_participle(following) else "have"
+    if lower in ("do", "does", "did") and number + 1 < len(words) and words[number + 1].isalpha() and words[number + 1].lower() not in _AFTER_OBJECT:
+        return "" if number else "do"
+    if lower in ("can", "will") and number + 1 < len(words) and words[number + 1].lower() == "be":
+        return ""
+    if lower in BE and number and words[number - 1].lower() in _BE_BEFORE_BE:
+        return ""
+    return _plain_key(lower)
+
+
+_AFTER_OBJECT = frozenset("in at on by for to from with as of and or but when because".split())
+_BE_BEFORE_BE = frozenset("is are was were am be 's ’s 'm ’m 're ’re".split())
+
+
+@lru_cache(maxsize=32_768)
+def _plain_key(lower: str) -> str:
+    lower = _WORD_FORMS.get(lower, lower)
+    if lower in ARTICLES or lower in SKIPPED:
+        return ""
+    if lower in BE:
+        return "be"
+    if lower in POSSESSIVES:
+        return "their"
+    return lemma(lower)
+
+
+def _key_of_s(words: list[str], number: int) -> str:
+    """Tell the possessive from "is" and "has": by the pronoun before it, or by what follows."""
+    before = words[number - 1].lower() if number else ""
+    after = words[number + 1].lower() if number + 1 < len(words) else ""
+    if before in ("he", "she", "it", "that", "who", "what", "there", "where", "here", "this"):
+        return "be"
+    if after in ARTICLES or after[:1].isdigit() or after in ("not", "now", "in", "at", "on", "from", "called", "currently", "also", "my", "been"):
+        return "be"
+    return "'s"
+
+
+def keys_of(tokens: list[Token], *, optional: bool = True, possessives: bool = True) -> Words:
+    """Return the keys that matter.
+
+    With `optional=False` those of words that only decorate are left out; with `possessives=False` those of
+    possessive pronouns, except at the beginning, where they stand for the subject.
+    """
+    kept = [
+        (token.key, number)
+        for number, token in enumerate(tokens)
+        if token.key
+        and (optional or token.text not in OPTIONAL)
+        and (possessives or token.key != "their" or not number)
+    ]
+    return Words(tuple(key for key, _ in kept), tuple(number for _, number in kept))

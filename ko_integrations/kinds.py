@@ -1,0 +1,173 @@
+"""What kind of thing a name is: a country, a language, an instrument, a person ... or unknown.
+
+Closed classes come from word lists, open ones from the shape of the name ("University of ...", "Dr. ...").
+Kinds decide between predicates that share a wording: what someone plays is an instrument, a sport or a
+position. An unknown kind is common and says nothing.
+"""
+
+import re
+from functools import lru_cache
+from pathlib import Path
+
+__all__ = ["CLOSED_KINDS", "PLACE_KINDS", "country_named", "demonym_of", "is_country", "kinds_of", "pronoun_of"]
+
+CLOSED_KINDS = frozenset(
+    "country continent language religion instrument genre occupation playing_position sport field colour diet "
+    "marital_status programming_language date number quantity phone email".split()
+)
+"""Kinds whose members are mostly listed: a name of none of them is probably of no such kind."""
+PLACE_KINDS = frozenset(("city", "country", "place", "continent"))
+
+_FOLDER = Path(__file__).parent / "data" / "kinds"
+_ARTICLE = re.compile(r"^(?:the|a|an) ", re.IGNORECASE)
+_MONTH = r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
+_SHAPES = tuple(
+    (re.compile(pattern, re.IGNORECASE), frozenset(kinds.split()))
+    for pattern, kinds in (
+        (r"(?:1\d|20)\d\d(?:s|-\d\d(?:-\d\d)?(?:t[\d:.+z-]*)?)?", "date number"),
+        (rf"(?:early |late |mid-?)?(?:\d{{1,2}}(?:st|nd|rd|th)?(?: of)? )?{_MONTH}(?: \d{{1,2}}(?:st|nd|rd|th)?)?,?(?: \d{{4}})?", "date"),
+        (r"\d{1,2}[./]\d{1,2}[./]\d{2,4}", "date"),
+        (r"(?:the )?\d{1,2}(?:st|nd|rd|th) century.*|\d+ (?:bc|ad|bce|ce)", "date"),
+        (r"(?:today|tomorrow|yesterday|(?:next|last|this) (?:week|month|year|monday|tuesday|wednesday|thursday|friday|saturday|sunday|spring|summer|autumn|fall|winter)|(?:mon|tues|wednes|thurs|fri|satur|sun)day)(?: at .*)?", "date"),
+        (r"\d{1,2}(?::\d\d)? ?(?:am|pm|a\.m\.|p\.m\.)|\d{1,2}:\d\d", "date"),
+        (r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+", "email"),
+        (r"(?:\+\d{1,3}[ -.]?)?(?:\(\d{1,5}\)[ -.]?)?\d{2,5}(?:[ -.]\d{2,5}){1,5}(?: ?(?:x|ext\.?) ?\d+)?", "phone"),
+        (r"\+?\d{9,15}", "phone number"),
+        (r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[-+]?\d+(?:\.\d+)?(?: (?:thousand|million|billion|trillion))?", "number"),
+        (r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|a hundred)", "number"),
+        (r"(?:about |around |over |nearly |almost |approximately |~)?(?:[$€£¥] ?)?[-+]?\d[\d,]*(?:\.\d+)? ?(?:-)?(?:[kmµnc]?[mgl]|[µnpmf]?[mM]|mm|cm|km|ft|feet|foot|in|inch(?:es)?|miles?|yards?|met(?:er|re)s?|kilomet(?:er|re)s?|centimet(?:er|re)s?|kg|kgs|kilos?|kilograms?|grams?|lbs?|pounds?|oz|tons?|tonnes?|lit(?:er|re)s?|ml|%|percent|per cent|degrees?|°[cf]?|hours?|minutes?|mins?|seconds?|days?|weeks?|months?|years?|gb|tb|mb|kb|ghz|mhz|hz|kw|mw|w|v|euros?|dollars?|usd|eur|gbp|bpm|mmhg|mg/dl|mmol/l|kcal|km/h|mph|acres?|hectares?|square \w+|km2|km²|sq \w+|m²)(?:/\w+)?(?: .*)?", "quantity"),
+        (r"[$€£¥] ?\d[\d,]*(?:\.\d+)?(?: ?(?:thousand|million|billion|trillion|[kmb]n?))?(?: (?:a|per) \w+)?", "quantity number"),
+        (r"(?:dr|prof|professor|mr|mrs|ms|miss|sir|dame|lord|lady|st|saint|pope|king|queen|prince|princess|emperor|captain|sergeant|rev|reverend|rabbi|sheikh)\.? [^\d]+", "person"),
+        (r"patient [\w. ]+", "person"),
+        (r".+ languages?|.+-language", "language"),
+        (r".+ (?:records|recordings|entertainment|music|label)", "label organisation"),
+        (r".+ (?:tv|television|channel|network|broadcasting(?: \w+)?|radio)", "broadcaster organisation"),
+        (r".+ (?:prize|award|awards|medal|medal of \w+|honou?r|trophy|fellowship|scholarship|cup)|(?:order|medal|legion) of .+", "award"),
+        (r"(?:.+ )?(?:university|college|school|academy|institute|polytechnic|conservatory|seminary)(?: (?:of|for|at) .+)?|(?:university|college|school|institute|academy) .+", "organisation"),
+        (r".+ (?:inc|inc\.|ltd|ltd\.|llc|gmbh|ag|plc|corp|corp\.|corporation|company|co\.|group|holdings|bank|airlines|airways|motors|motor company|industries|systems|technologies|software|labs|laboratories|pharmaceuticals|foundation|association|society|union|party|committee|council|commission|agency|ministry|department|orchestra|philharmonic|choir|ensemble|band|quartet|trio|club|fc|f\.c\.|united|city fc|hospital|clinic|museum|library|press|publishing|publishers|studios?|pictures|films|productions|games|interactive|newspaper|times|post|federation|league|army|navy|air force|church|institute|organi[sz]ation)", "organisation"),
+        (r"(?:.+ )?(?:party|democrats|conservatives|republicans)", "party"),
+        (r"(?:president|prime minister|vice president|minister|secretary|secretary of state|governor|mayor|senator|ambassador|chancellor|bishop|archbishop|cardinal|patriarch|abbot|pope|judge|chief justice|speaker|member of (?:parliament|congress)|king|queen|emperor|ceo|cto|cfo|director|chairman|chair|head)(?: (?:of|for|to|in) .+)?|(?:deputy|vice|lord|auxiliary|chief|first|foreign|attorney) (?:.+)", "position"),
+        (r".+ (?:county|province|district|region|oblast|prefecture|municipality|department|canton|parish|borough|island|islands|valley|peninsula|bay|park|street|avenue|road|square|palace|castle|mountains?|river|lake|sea|ocean|building|tower|village|territory|state|raion|township|voivodeship|governorate)", "place"),
+        (r"(?:lake|mount|river|mt\.|cape|gulf of|bay of|isle of|province of|county of|state of|kingdom of|duchy of) .+", "place"),
+        (r".+ (?:fc|afc|sc|cf|f\.c\.|united|rovers|wanderers|athletic|hotspur|lakers|yankees|national football team|team)", "team organisation"),
+    )
+)  # fmt: skip
+_PROPER = frozenset(("organisation", "label", "broadcaster"))
+_AGENT = re.compile(r"(?:[a-z]+[ -]){0,2}[a-z]{3,}(?:ist|eer|ologist|ographer|ician|ian|smith|wright|man|woman)$")
+_FULL_NAME = re.compile(r"[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*){1,4}")
+
+
+def _lines(name: str) -> list[str]:
+    return [line for line in (_FOLDER / f"{name}.txt").read_text(encoding="utf-8").split("\n") if line]
+
+
+@lru_cache(maxsize=1)
+def _lexicon() -> dict[str, frozenset[str]]:
+    kinds: dict[str, set[str]] = {}
+    for file in sorted(_FOLDER.glob("*.txt")):
+        if file.stem not in ("countries", "male_names", "female_names"):
+            for name in _lines(file.stem):
+                kinds.setdefault(name.lower(), set()).add(file.stem)
+    for name in _countries()[0]:
+        kinds.setdefault(name, set()).add("country")
+    for name in _countries()[1]:
+        kinds.setdefault(name, set()).add("nationality")
+    for found in kinds.values():
+        if found & {"label", "broadcaster"}:
+            found.add("organisation")
+    return {name: frozenset(found) for name, found in kinds.items()}
+
+
+@lru_cache(maxsize=1)
+def _given_names() -> dict[str, str]:
+    """Given name -> the pronoun of most who bear it; "they" where it is borne by all."""
+    names = dict.fromkeys(_lines("male_names"), "he")
+    for name in _lines("female_names"):
+        names[name] = "they" if name in names else "she"
+    return names
+
+
+@lru_cache(maxsize=1)
+def _countries() -> tuple[dict[str, str], dict[str, str]]:
+    """Return (lower-case name -> common name, lower-case demonym -> common name)."""
+    names: dict[str, str] = {}
+    demonyms: dict[str, str] = {}
+    for line in _lines("countries"):
+        if line.startswith("#"):
+            continue
+        name, adjectives, others = (part.strip() for part in line.split("|"))
+        for other in (name, *others.split(",")):
+            if other.strip():
+                names.setdefault(other.strip().lower(), name)
+        for adjective in adjectives.split(","):
+            if adjective.strip():
+                demonyms.setdefault(adjective.strip().lower(), name)
+    return names, demonyms
+
+
+def country_named(text: str) -> str | None:
+    """Return the common name of the country that `text` names, formally or not, or None.
+
+    >>> country_named("the French Republic")
+    'France'
+    """
+    key = text.strip().lower()
+    names = _countries()[0]
+    return names.get(key) or names.get(_ARTICLE.sub("", key))
+
+
+def is_country(text: str) -> bool:
+    """Return whether `text` names a country."""
+    return country_named(text) is not None
+
+
+def demonym_of(text: str) -> str | None:
+    """Return the country whose people or adjective `text` is ("Norwegian", "the Belgians"), or None."""
+    return _countries()[1].get(_ARTICLE.sub("", text.strip().lower()))
+
+
+def pronoun_of(name: str) -> str | None:
+    """Return `he`, `she` or `they` for a person's name that tells, None for one that does not.
+
+    >>> pronoun_of("Mrs. Jones"), pronoun_of("Alice Chen")
+    ('she', 'she')
+    """
+    words = name.replace(".", "").split()
+    if len(words) > 1 and words[0] in ("Mr", "Sir", "King", "Prince", "Lord"):
+        return "he"
+    if len(words) > 1 and words[0] in ("Mrs", "Ms", "Miss", "Queen", "Princess", "Lady", "Dame"):
+        return "she"
+    if len(words) > 1 and words[0] in ("Dr", "Prof", "Professor"):
+        words = words[1:]
+    return _given_names().get(words[0]) if words else None
+
+
+@lru_cache(maxsize=32_768)
+def kinds_of(text: str) -> frozenset[str]:
+    """Return the kinds that `text` may be of; empty when nothing tells.
+
+    >>> sorted(kinds_of("French"))
+    ['language', 'nationality']
+    """
+    text = text.strip()
+    bare = _ARTICLE.sub("", text)
+    found = _lexicon().get(bare.lower())
+    if found:
+        return found - _PROPER if bare.islower() else found
+    for shape, kinds in _SHAPES:
+        if shape.fullmatch(bare):
+            return kinds
+    if bare.islower():
+        if _AGENT.match(bare):
+            return frozenset(("occupation",))
+        last = bare.rsplit(" ", 1)[-1]
+        if last != bare:
+            # A noun phrase is of the kind of its head: "retired football coach", "modern jazz".
+            return kinds_of(last) & frozenset(("occupation", "genre", "instrument", "religion", "colour", "sport"))
+        return frozenset()
+    first, _, rest = bare.partition(" ")
+    if rest and _FULL_NAME.fullmatch(bare) and first in _given_names():
+        return frozenset(("person",))
+    if first in _given_names() and not rest:
+        return frozenset(("person",))
+    return frozenset()
