@@ -10,6 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table as RichTable
+from threadpoolctl import threadpool_limits
 
 from ko_integrations.baselines import CostModel
 from ko_integrations.embeddings import SentenceTransformerEmbedder, as_embedder
@@ -73,7 +74,9 @@ def run(
     out = Path(out_dir)
     out.mkdir(parents=True, exist_ok=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=console is None) as progress:
+    bars = Progress(*columns, console=console, transient=True, disable=console is None)
+    # Thousands of products of small matrices: several BLAS threads cost more than they save.
+    with threadpool_limits(1, user_api="blas"), bars as progress:
         lab = Lab(
             embedder=CachedEmbedder(
                 SentenceTransformerEmbedder() if embedder is None else as_embedder(embedder)
