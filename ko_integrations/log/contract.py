@@ -67,6 +67,7 @@ class Assertion:
     confidence: float
     metadata: str | None
     text: str | None
+    withdrawn: bool = False  # only `rekey` shows such
 
 
 @dataclass(frozen=True, slots=True)
