@@ -52,7 +52,9 @@ class SqlAppender(SqlCatalogue):
 class _Append:
     """One part of an append: look up, apply in memory, then write table by table."""
 
-    def __init__(self, log: SqlAppender, names: Names, entries: Sequence[Entry], now: int, offset: int) -> None:
+    def __init__(
+        self, log: SqlAppender, names: Names, entries: Sequence[Entry], now: int, offset: int
+    ) -> None:
         self._log = log
         self._sql = log._sql
         self._names = names

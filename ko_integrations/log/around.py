@@ -70,7 +70,7 @@ class SqlCatalogue(SqlReader):
         """Return the number of heads."""
         if scope is None:
             row = self._sql.count_all.one()
-        elif scope.subject_key is scope.predicate_key is scope.verbatim is None:
+        elif scope == Scope(scope.namespace):
             row = self._sql.namespace.one(path=r.text_of(scope.namespace))
             row = row and row[1:]
         else:
@@ -89,7 +89,9 @@ class SqlCatalogue(SqlReader):
         """Return a page of the change feed."""
         events = [
             Event(sequence, "retracted" if retracted else "asserted", r.path_of(path), recorded_at, (slot,))
-            for sequence, retracted, recorded_at, path, slot in self._sql.asserted_events.all(after=after, limit=limit)
+            for sequence, retracted, recorded_at, path, slot in self._sql.asserted_events.all(
+                after=after, limit=limit
+            )
         ]
         events += [
             Event(sequence, kind, None if path is None else r.path_of(path), recorded_at)
@@ -111,7 +113,9 @@ class SqlCatalogue(SqlReader):
     # -- names ------------------------------------------------------------------------------------------------------
     def namings(self) -> dict[str, Naming]:
         """Return asserted predicate key -> canonical name and cardinality."""
-        return {key: Naming(canonical, cardinality) for key, canonical, cardinality in self._sql.namings.all()}
+        return {
+            key: Naming(canonical, cardinality) for key, canonical, cardinality in self._sql.namings.all()
+        }
 
     def aliases(self, namespace: Namespace) -> dict[str, str]:
         """Return subject alias key -> canonical subject key."""

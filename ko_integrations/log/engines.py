@@ -138,7 +138,7 @@ class Database(ABC):
     def script(self, statements: Sequence[str]) -> None:
         """Run statements without parameters."""
         for statement in statements:
-            self._attempt(lambda connection, sql=statement: connection.execute(sql))
+            self.run(statement, ())
 
     def _attempt(self, work: Callable[[Any], Any]) -> Any:
         try:
@@ -154,7 +154,12 @@ class Database(ABC):
     def _again(self, error: Exception) -> bool:
         """Tell whether a read may be tried once more on a new connection, having let go of the old one."""
         local = self._local
-        if local.depth or self._closed or local.lease is None or not self.is_disconnect(error, local.lease.driver):
+        if (
+            local.depth
+            or self._closed
+            or local.lease is None
+            or not self.is_disconnect(error, local.lease.driver)
+        ):
             return False
         local.lease.drop()
         local.connection = local.lease = None

@@ -76,13 +76,17 @@ class SqlEraser(SqlReviser):
         self._forget_names(subjects, predicates, sources)
         return ids
 
-    def _forget_slots(self, touched: Sequence[int], subjects: set[int], predicates: set[int], now: int) -> list[bytes]:
+    def _forget_slots(
+        self, touched: Sequence[int], subjects: set[int], predicates: set[int], now: int
+    ) -> list[bytes]:
         """Delete the slots that are empty now, refold the others, and note all for the semantic index."""
         gone: set[int] = set()
         ids: list[bytes] = []
         namespaces: set[int] = set()
         for part in r.parts(touched):
-            for ref, id_, namespace, subject, predicate in self._sql.slot_ids.all(refs=self._db.array(list(part))):
+            for ref, id_, namespace, subject, predicate in self._sql.slot_ids.all(
+                refs=self._db.array(list(part))
+            ):
                 ids.append(id_)
                 namespaces.add(namespace)
                 subjects.add(subject)
@@ -100,7 +104,9 @@ class SqlEraser(SqlReviser):
         self._refold([ref for ref in touched if ref not in gone], recorded_at, sequence, mark=True)
         return sorted(ids)
 
-    def _forget_names(self, subjects: Iterable[int | None], predicates: Iterable[int | None], sources: Iterable[int | None]) -> None:
+    def _forget_names(
+        self, subjects: Iterable[int | None], predicates: Iterable[int | None], sources: Iterable[int | None]
+    ) -> None:
         """Delete the names that nothing uses any more."""
         renamed = False
         for part in r.parts([ref for ref in subjects if ref is not None]):

@@ -39,7 +39,9 @@ class SqlKeeper(SqlEraser):
             where = {"namespace": number}
         self._settle_due(where, now)
         query = self._sql.claim_in if where else self._sql.claim
-        return [Pending(slot, r.path_of(path), marked) for slot, path, marked in query.all(limit=limit, **where)]
+        return [
+            Pending(slot, r.path_of(path), marked) for slot, path, marked in query.all(limit=limit, **where)
+        ]
 
     def _settle_due(self, where: dict[str, int], now: int) -> None:
         query = self._sql.due_in if where else self._sql.due
@@ -75,7 +77,9 @@ class SqlKeeper(SqlEraser):
         """Return the stored vectors of assertions, by sequence."""
         found: dict[int, bytes] = {}
         for part in r.parts(sequences):
-            found.update((row[0], row[1]) for row in self._sql.vectors.all(sequences=self._db.array(list(part))))
+            found.update(
+                (row[0], row[1]) for row in self._sql.vectors.all(sequences=self._db.array(list(part)))
+            )
         return found
 
     def head_vectors(self, namespace: Namespace, now: int) -> Iterator[tuple[bytes, int, bytes | None]]:
@@ -125,7 +129,9 @@ class SqlKeeper(SqlEraser):
             with self._db.transaction():
                 for key, naming in namings.items():
                     self._sql.delete_naming.run(key=key)
-                    self._sql.insert["naming"].run(key=key, canonical=naming.canonical, cardinality=naming.cardinality)
+                    self._sql.insert["naming"].run(
+                        key=key, canonical=naming.canonical, cardinality=naming.cardinality
+                    )
                 self._bump_generation()
 
     def set_alias(self, namespace: Namespace, alias_key: str, subject_key: str | None) -> None:
@@ -156,7 +162,9 @@ class SqlKeeper(SqlEraser):
         ]
         after = 0
         while places := self._sql.all_places.all(after=after, limit=PAGE):
-            problems += self._check_heads([row[0] for row in places], {row[0]: row[1].hex() for row in places})
+            problems += self._check_heads(
+                [row[0] for row in places], {row[0]: row[1].hex() for row in places}
+            )
             after = places[-1][0]
         return problems
 

@@ -25,7 +25,13 @@ class Names:
         self._sources: dict[tuple[int, str], int] = {}
         self._named: set[str] = set()
         self._next: dict[str, int] = {}
-        self._new: dict[str, list[Row]] = {"namespace": [], "subject": [], "predicate": [], "source": [], "naming": []}
+        self._new: dict[str, list[Row]] = {
+            "namespace": [],
+            "subject": [],
+            "predicate": [],
+            "source": [],
+            "naming": [],
+        }
         self.renamed = False
 
     def load(
@@ -112,7 +118,9 @@ class Names:
 
     def name_predicates(self, asserted: Iterable[tuple[str, Address]]) -> None:
         """Record how asserted predicates are named, for those that have no record yet."""
-        keys = {normalize_predicate(spelling): address for spelling, address in asserted if not address.verbatim}
+        keys = {
+            normalize_predicate(spelling): address for spelling, address in asserted if not address.verbatim
+        }
         unknown = keys.keys() - self._named
         if not unknown:
             return

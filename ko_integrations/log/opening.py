@@ -40,7 +40,9 @@ def open_log(where: str | PathLike[str], *, busy_timeout: float = 30.0) -> "SqlV
             MemoryDatabase(busy_timeout) if place == ":memory:" else SqliteDatabase(place, busy_timeout)
         )
     if scheme.partition("+")[0] not in ("postgresql", "postgres"):
-        raise InvalidInputError("url", f"no version log for {scheme}:// (a path, sqlite:// or postgresql:// is)")
+        raise InvalidInputError(
+            "url", f"no version log for {scheme}:// (a path, sqlite:// or postgresql:// is)"
+        )
     from ko_integrations.log.postgres import PostgresDatabase
 
     return SqlVersionLog(PostgresDatabase(place, busy_timeout))

@@ -178,9 +178,7 @@ class SqlReader:
             values["predicates"] = self._db.array(predicates)
         return tuple(key), values
 
-    def _page(
-        self, query: Query, where: Where, after: bytes | None, limit: int, **values: Any
-    ) -> list[Row]:
+    def _page(self, query: Query, where: Where, after: bytes | None, limit: int, **values: Any) -> list[Row]:
         """Return the page of a scope that starts after a slot id."""
         prefix = -(1 << 62) if after is None else prefix_of(after)
         return query.all(prefix=prefix, id=after or b"", limit=limit, **where[1], **values)

@@ -167,7 +167,9 @@ class _Moves:
             subject, _ = names.subject(namespace, a.subject_key, a.verbatim, a.subject_key)
             predicate = names.predicate(a.predicate_key, a.verbatim)
             ref = names.slot_number()
-            rows.append((ref, prefix_of(a.slot), a.slot, namespace, subject, predicate, int(a.member), *_NEW_HEAD))
+            rows.append(
+                (ref, prefix_of(a.slot), a.slot, namespace, subject, predicate, int(a.member), *_NEW_HEAD)
+            )
             self._slots[a.slot] = ref, subject
             self._namespaces.add(namespace)
         names.flush()

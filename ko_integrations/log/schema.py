@@ -142,7 +142,9 @@ slot = Table(
     Column("support", _Number, nullable=False),  # assertions that the head rests on
     Column("valid_to", _Number),
     Column("changes_at", _Number),
-    Column("tip", SmallInteger, nullable=False),  # 1: the head is open, ends the chain and rests on one assertion
+    Column(
+        "tip", SmallInteger, nullable=False
+    ),  # 1: the head is open, ends the chain and rests on one assertion
     Column("named", _Number),  # name_hash of the head's value
     Column("marked", _Number),  # the outbox: waits to be indexed since this sequence
 )
@@ -224,7 +226,9 @@ alias = Table(
 )
 Index("ko_alias_key", alias.c.namespace, start_of(alias.c.alias_key))
 
-state = Table("ko_state", metadata, Column("key", _Text, primary_key=True), Column("value", _Text, nullable=False))
+state = Table(
+    "ko_state", metadata, Column("key", _Text, primary_key=True), Column("value", _Text, nullable=False)
+)
 
 migration = Table(
     "ko_migration",

@@ -50,7 +50,7 @@ class SqliteDatabase(Database):
         super().__init__(
             self._engine(busy_timeout, "PRAGMA query_only=ON"),
             self._engine(busy_timeout),
-            sqlite.dialect(),  # type: ignore[no-untyped-call]
+            sqlite.dialect(),
             busy_timeout,
         )
 
@@ -78,7 +78,11 @@ class SqliteDatabase(Database):
 
     def _open(self) -> sqlite3.Connection:
         return sqlite3.connect(
-            self.path, timeout=self.busy_timeout, isolation_level=None, check_same_thread=False, cached_statements=512
+            self.path,
+            timeout=self.busy_timeout,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=512,
         )
 
     def in_transaction(self, connection: Any) -> bool:
@@ -178,7 +182,9 @@ class SqliteDatabase(Database):
         """Return what SQLite finds wrong with the file."""
         found = [str(row[0]) for row in self.all("PRAGMA integrity_check", ())]
         rows = self.all("PRAGMA foreign_key_check", ())
-        return [line for line in found if line != "ok"] + [f"a row of {row[0]} refers to nothing" for row in rows]
+        return [line for line in found if line != "ok"] + [
+            f"a row of {row[0]} refers to nothing" for row in rows
+        ]
 
 
 class MemoryDatabase(SqliteDatabase):
@@ -189,7 +195,9 @@ class MemoryDatabase(SqliteDatabase):
         self._readers = self._writers
 
     def _engine(self, busy_timeout: float, *more: str) -> Engine:
-        engine = create_engine("sqlite://", creator=self._open, poolclass=StaticPool, pool_reset_on_return=None)
+        engine = create_engine(
+            "sqlite://", creator=self._open, poolclass=StaticPool, pool_reset_on_return=None
+        )
 
         @event.listens_for(engine, "connect")
         def configure(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:

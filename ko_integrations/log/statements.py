@@ -179,7 +179,9 @@ class Statements:
 
     def _appending(self) -> None:
         query, among = self._query, self._among
-        self.namespaces_by_path = query(f"SELECT ref, path FROM ko_namespace WHERE {among(start('path'), 'starts')}")
+        self.namespaces_by_path = query(
+            f"SELECT ref, path FROM ko_namespace WHERE {among(start('path'), 'starts')}"
+        )
         self.subjects_by_start = query(
             f"""SELECT ref, key, verbatim, spelling FROM ko_subject
             WHERE namespace = :namespace AND {among(start("key"), "starts")}"""
@@ -216,9 +218,7 @@ class Statements:
             "alias": "namespace, alias_key, subject_key",
         }
         self.insert = {
-            table: query(
-                f"INSERT INTO ko_{table} ({names}) VALUES (:{', :'.join(names.split(', '))})"
-            )
+            table: query(f"INSERT INTO ko_{table} ({names}) VALUES (:{', :'.join(names.split(', '))})")
             for table, names in columns.items()
         }
         self.update_slot = query(
@@ -239,7 +239,9 @@ class Statements:
         self.withdraw = query(
             "UPDATE ko_assertion SET withdrawn = :sequence WHERE source = :source AND withdrawn IS NULL"
         )
-        self.slot_refs = query(f"SELECT id, ref, namespace, subject FROM ko_slot WHERE {among('prefix', 'prefixes')}")
+        self.slot_refs = query(
+            f"SELECT id, ref, namespace, subject FROM ko_slot WHERE {among('prefix', 'prefixes')}"
+        )
         self.asserted_predicates = query(
             f"SELECT ref, key FROM ko_predicate WHERE verbatim = 0 AND {among(start('key'), 'starts')}"
         )
@@ -253,7 +255,9 @@ class Statements:
             UNION ALL SELECT x.sequence FROM ko_slot y JOIN ko_assertion x ON x.slot = y.ref
             WHERE y.subject = :subject AND x.subject IS NULL) AND u.verbatim = 0 ORDER BY a.sequence LIMIT :limit"""
         )
-        self.move = query("UPDATE ko_assertion SET slot = :slot, subject = :subject WHERE sequence = :sequence")
+        self.move = query(
+            "UPDATE ko_assertion SET slot = :slot, subject = :subject WHERE sequence = :sequence"
+        )
 
     def _erasing(self) -> None:
         query, among = self._query, self._among
@@ -276,7 +280,9 @@ class Statements:
             f"SELECT ref, namespace, head FROM ko_slot WHERE {unused.format(among('ref', 'refs'))}"
         )
         self.delete_slots = query(f"DELETE FROM ko_slot WHERE {among('ref', 'refs')}")
-        self.slot_ids = query(f"SELECT ref, id, namespace, subject, predicate FROM ko_slot WHERE {among('ref', 'refs')}")
+        self.slot_ids = query(
+            f"SELECT ref, id, namespace, subject, predicate FROM ko_slot WHERE {among('ref', 'refs')}"
+        )
         self.unused_subjects = query(
             f"""SELECT ref, namespace, key FROM ko_subject WHERE {among("ref", "refs")}
             AND NOT EXISTS (SELECT 1 FROM ko_slot s WHERE s.subject = ko_subject.ref)
@@ -369,4 +375,6 @@ class Statements:
             f"""SELECT ref, namespace, head, number, previous, support, valid_to, changes_at, tip, named
             FROM ko_slot WHERE {among("ref", "refs")}"""
         )
-        self.stored_heads = query(f"SELECT ref, namespace, head, marked FROM ko_slot WHERE {among('ref', 'refs')}")
+        self.stored_heads = query(
+            f"SELECT ref, namespace, head, marked FROM ko_slot WHERE {among('ref', 'refs')}"
+        )

@@ -38,7 +38,13 @@ def settle(chain: Sequence[Assertion], now: int) -> tuple[Head, Assertion | None
     versions = fold(chain)
     head = _resting_on(versions, found)
     support = 1 + len(head.confirmations)
-    tip = support == 1 and changes_at is None and head.valid_to is None and head is versions[-1] and found is chain[-1]
+    tip = (
+        support == 1
+        and changes_at is None
+        and head.valid_to is None
+        and head is versions[-1]
+        and found is chain[-1]
+    )
     stored = Head(head.first.sequence, head.number, head.previous, support, head.valid_to, changes_at, tip)
     return stored, head.first
 
@@ -69,7 +75,11 @@ class SlotTail:
         """Tell whether such an assertion probably needs no look at the chain."""
         if self.first is None or not self.head.tip:
             return False
-        return value is not None and valid_to is None and (valid_from is None or valid_from >= self.first.valid_from)
+        return (
+            value is not None
+            and valid_to is None
+            and (valid_from is None or valid_from >= self.first.valid_from)
+        )
 
     def apply(self, assertion: Assertion) -> Applied:
         """Add an assertion and tell what it did at its record time."""
@@ -139,7 +149,10 @@ class SlotTail:
             return "confirmed"
         if not before:
             return "created"
-        if assertion.valid_from > assertion.recorded_at or covering(self._chain, assertion.recorded_at) is assertion:
+        if (
+            assertion.valid_from > assertion.recorded_at
+            or covering(self._chain, assertion.recorded_at) is assertion
+        ):
             return "superseded"
         return "backdated"
 
