@@ -35,7 +35,7 @@ class SqlCatalogue(SqlReader):
                 namespace=number, low=low, high=low + _LAST, prefix=prefix, length=len(prefix),
                 limit=_ALL if limit is None else limit,
             )  # fmt: skip
-            return {key: spelling for key, spelling in rows}
+            return dict(rows)
         wanted = {key for key in keys if key.startswith(prefix)}
         found: dict[str, str] = {}
         for part in r.parts(list(wanted)):
@@ -122,7 +122,7 @@ class SqlCatalogue(SqlReader):
         number = self._namespace(namespace)
         if number is None:
             return {}
-        return {alias_key: subject_key for alias_key, subject_key in self._sql.aliases.all(namespace=number)}
+        return dict(self._sql.aliases.all(namespace=number))
 
     def generation(self) -> int:
         """Return a number that changes whenever namings or aliases change."""

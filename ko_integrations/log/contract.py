@@ -249,8 +249,9 @@ class VersionLog(VersionReader, Protocol):
     ) -> list[bytes]:
         """Delete assertions, slots, vectors, moves, outbox rows and aliases for good; return the slots touched.
 
-        Exactly one selector; `sequences` names single assertions. They are remembered in `erasing()` until `erased()` says that the index forgot
-        them too. With `source` or `sequences`, slots that keep other assertions are refolded.
+        Exactly one selector; `sequences` names single assertions. They are remembered in `erasing()` until
+        `erased()` says that the index forgot them too. With `source` or `sequences`, slots that keep other
+        assertions are refolded.
         """
         ...
 

@@ -123,8 +123,8 @@ class Database(ABC):
             except self.driver_errors as error:
                 if not self._again(error):
                     raise self.mapped(error) from error
-        row = self._attempt(lambda connection: connection.execute(sql, arguments).fetchone())
-        return row
+        found: Row | None = self._attempt(lambda connection: connection.execute(sql, arguments).fetchone())
+        return found
 
     def run(self, sql: str, arguments: Row) -> int:
         """Run a write; return how many rows it changed."""
@@ -158,7 +158,7 @@ class Database(ABC):
             local.depth
             or self._closed
             or local.lease is None
-            or not self.is_disconnect(error, local.lease.driver)
+            or not self.is_lost(error, local.lease.driver)
         ):
             return False
         local.lease.drop()
@@ -255,7 +255,7 @@ class Database(ABC):
             for statement in self.begin:
                 connection.execute(statement)
         except self.driver_errors as error:
-            self._roll_back(connection, lost=self.is_disconnect(error, connection))
+            self._roll_back(connection, lost=self.is_lost(error, connection))
             raise
         return connection
 
@@ -280,7 +280,7 @@ class Database(ABC):
         """Tell whether beginning a transaction may succeed when it is tried again."""
 
     @abstractmethod
-    def is_disconnect(self, error: Exception, connection: Any) -> bool:
+    def is_lost(self, error: Exception, connection: Any, /) -> bool:
         """Tell whether a connection is of no more use after this error."""
 
     @abstractmethod

@@ -84,7 +84,7 @@ class SqlEraser(SqlReviser):
         ids: list[bytes] = []
         namespaces: set[int] = set()
         for part in r.parts(touched):
-            for ref, id_, namespace, subject, predicate in self._sql.slot_ids.all(
+            for _, id_, namespace, subject, predicate in self._sql.slot_ids.all(
                 refs=self._db.array(list(part))
             ):
                 ids.append(id_)

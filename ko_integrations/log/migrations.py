@@ -27,8 +27,8 @@ def create_statements(dialect: Dialect) -> list[str]:
     statements = []
     for table in metadata.sorted_tables:
         statements.append(str(CreateTable(table).compile(dialect=dialect)).strip())
-        for index in sorted(table.indexes, key=lambda index: str(index.name)):
-            statements.append(str(CreateIndex(index).compile(dialect=dialect)))
+        indexes = sorted(table.indexes, key=lambda index: str(index.name))
+        statements += [str(CreateIndex(index).compile(dialect=dialect)) for index in indexes]
     return statements
 
 

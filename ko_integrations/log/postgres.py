@@ -54,7 +54,7 @@ class PostgresDatabase(Database):
         super().__init__(
             self._engine("SET default_transaction_read_only = on"),
             self._engine(patience, "SET synchronous_commit = on"),
-            PGDialect_psycopg(paramstyle="format"),
+            PGDialect_psycopg(paramstyle="format"),  # type: ignore[no-untyped-call]
             busy_timeout,
         )
 
@@ -91,7 +91,7 @@ class PostgresDatabase(Database):
             return error.sqlstate is None or isinstance(error, lost)
         return False
 
-    def is_disconnect(self, error: Exception, connection: Any) -> bool:
+    def is_lost(self, _error: Exception, connection: Any, /) -> bool:
         """Tell whether the connection is gone."""
         return bool(connection.closed or connection.broken)
 

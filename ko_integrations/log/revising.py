@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ko_integrations.identity import normalize_name
 from ko_integrations.log import rows as r
 from ko_integrations.log.appending import SqlAppender, head_values
 from ko_integrations.log.contract import Address, Assertion, Namespace

@@ -54,7 +54,7 @@ class SqliteDatabase(Database):
             busy_timeout,
         )
 
-    def _engine(self, busy_timeout: float, *more: str) -> Engine:
+    def _engine(self, busy_timeout: float, /, *more: str) -> Engine:
         engine = create_engine(
             "sqlite://", creator=self._open, poolclass=QueuePool, pool_size=8, max_overflow=-1,
             pool_reset_on_return=None,
@@ -93,7 +93,7 @@ class SqliteDatabase(Database):
         """Tell whether another process was in the way."""
         return isinstance(error, sqlite3.Error) and _code(error) in _BUSY
 
-    def is_disconnect(self, error: Exception, connection: Any) -> bool:
+    def is_lost(self, error: Exception, _connection: Any, /) -> bool:
         """Tell whether the file could not be read: what the connection remembers of it may be wrong."""
         return isinstance(error, sqlite3.Error) and _code(error) == sqlite3.SQLITE_IOERR
 
@@ -194,7 +194,7 @@ class MemoryDatabase(SqliteDatabase):
         super().__init__(":memory:", busy_timeout)
         self._readers = self._writers
 
-    def _engine(self, busy_timeout: float, *more: str) -> Engine:
+    def _engine(self, _busy_timeout: float, /, *_more: str) -> Engine:
         engine = create_engine(
             "sqlite://", creator=self._open, poolclass=StaticPool, pool_reset_on_return=None
         )

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ko_integrations.log.contract import Applied, Assertion, Outcome, Version
 from ko_integrations.log.fold import covering, fold, next_change, same_value
 
-__all__ = ["Head", "NO_HEAD", "SlotTail", "settle"]
+__all__ = ["NO_HEAD", "Head", "SlotTail", "settle"]
 
 
 class Head(NamedTuple):
