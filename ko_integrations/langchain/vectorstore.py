@@ -11,6 +11,7 @@ from langchain_core.vectorstores.utils import maximal_marginal_relevance
 from numpy.typing import NDArray
 
 from ko_integrations.errors import InvalidInputError
+from ko_integrations.filters import Where, compile_where
 from ko_integrations.memory.documents import (
     StoredDocument,
     document_history,
@@ -140,6 +141,25 @@ class KOVectorStore(VectorStore):
         """Return the documents that hold under these ids, in the order asked, missing ones left out."""
         return [_to_langchain(found) for found in get_documents(self.store, ids)]
 
+    def get(
+        self,
+        ids: Sequence[str] | None = None,
+        where: dict[str, Any] | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+        where_document: dict[str, Any] | None = None,
+    ) -> dict[str, list[Any]]:
+        """Return what holds, as Chroma's `get` does: `ids`, `documents` and `metadatas`, three lists in step."""
+        condition = compile_where(_where(where, where_document))
+        found = get_documents(self.store, ids) if ids is not None else map(to_document, self.store.snapshot())
+        kept = [each for each in found if condition is None or (each.ko is not None and condition(each.ko))]
+        page = kept[offset : None if limit is None else offset + limit]
+        return {
+            "ids": [each.id for each in page],
+            "documents": [each.text for each in page],
+            "metadatas": [dict(each.metadata) for each in page],
+        }
+
     def history(self, id: str) -> list[Document]:
         """Return every version of a document, oldest first."""
         return [_to_langchain(version) for version in document_history(self.store, id)]
@@ -195,8 +215,7 @@ class KOVectorStore(VectorStore):
         as_of: Moment | None = None,
         known_at: Moment | None = None,
     ) -> list[Hit]:
-        clauses = [clause for clause in (document_where(filter), _text_clause(where_document)) if clause]
-        where = {"$and": clauses} if clauses else None
+        where = _where(filter, where_document)
         return self.store.read(query, k, where=where, as_of=as_of, known_at=known_at)
 
     def _select_relevance_score_fn(self) -> Callable[[float], float]:
@@ -225,6 +244,11 @@ class KOVectorStore(VectorStore):
         vectorstore = cls(store or KnowledgeStore.open(persist_directory, embedder=embedding, **options))
         vectorstore.add_texts(texts, metadatas, ids=ids)
         return vectorstore
+
+
+def _where(filter: dict[str, Any] | None, where_document: dict[str, Any] | None) -> Where | None:
+    clauses = [clause for clause in (document_where(filter), _text_clause(where_document)) if clause]
+    return {"$and": clauses} if clauses else None
 
 
 def _text_clause(where_document: dict[str, Any] | None) -> dict[str, Any] | None:

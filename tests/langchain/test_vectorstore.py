@@ -112,6 +112,15 @@ def test_text_can_be_searched(vectors: KOVectorStore) -> None:
     assert len(vectors.similarity_search("the", where_document={"$not_contains": "dog"})) == 1
 
 
+def test_get_is_chromas(vectors: KOVectorStore) -> None:
+    vectors.add_texts(["one", "two", "three"], [{"n": 1}, {"n": 2}, {"n": 3}], ids=["1", "2", "3"])
+    assert vectors.get(["2", "9"]) == {"ids": ["2"], "documents": ["two"], "metadatas": [{"n": 2}]}
+    assert set(vectors.get(where={"n": {"$gt": 1}})["ids"]) == {"2", "3"}
+    assert vectors.get(where_document={"$contains": "one"})["ids"] == ["1"]
+    assert len(vectors.get(limit=2)["ids"]) == 2
+    assert set(vectors.get(limit=2)["ids"] + vectors.get(offset=2)["ids"]) == {"1", "2", "3"}
+
+
 def test_scores_are_distances_and_relevance_is_from_0_to_1(vectors: KOVectorStore) -> None:
     vectors.add_texts(["apple pie", "submarine"])
     scored = vectors.similarity_search_with_score("apple pie", k=2)
