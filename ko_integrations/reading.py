@@ -154,8 +154,7 @@ class FactView:
         condition = compile_where(where)
         if as_of is None and known_at is None:
             return handle.searcher.read(self._namespace, query, k, condition, wait=wait)
-        moment = handle.now() if as_of is None else to_micros(as_of, "as_of")
-        known = None if known_at is None else to_micros(known_at, "known_at")
+        moment, known = self._moments(as_of, known_at)
         return handle.searcher.read_past(self._namespace, query, k, condition, moment, known)
 
     def encode_query(self, text: str) -> "NDArray[np.float32]":
@@ -216,14 +215,12 @@ class FactView:
     ) -> Iterator[KnowledgeObject]:
         """Yield everything that held at `as_of`, as known at `known_at`, in order of slot id."""
         handle = self._handle.check()
-        moment = handle.now() if as_of is None else to_micros(as_of, "as_of")
-        known = None if known_at is None else to_micros(known_at, "known_at")
-        return self._snapshot(moment, known)
-
-    def _snapshot(self, moment: int, known: int | None) -> Iterator[KnowledgeObject]:
-        for _, chain in each_chain(self._handle.check().log, Scope(self._namespace), known):
-            if (version := head_at(chain, moment)) is not None:
-                yield to_knowledge_object(version)
+        scope = Scope(self._namespace)
+        if as_of is None and known_at is None:
+            return map(to_knowledge_object, each_head(handle.log, scope, handle.now()))
+        moment, known = self._moments(as_of, known_at)
+        held = (head_at(chain, moment) for _, chain in each_chain(handle.log, scope, known))
+        return (to_knowledge_object(version) for version in held if version is not None)
 
     def changes_since(self, cursor: int | Moment, *, limit: int = _PAGE) -> Changes:
         """Return what changed after a cursor (or a record time), oldest first, and the cursor to go on from.
@@ -313,13 +310,19 @@ class FactView:
             return to_knowledge_objects(versions)
         return self._past(scope, as_of, known_at)
 
+    def _moments(self, as_of: Moment | None, known_at: Moment | None) -> tuple[int, int | None]:
+        """Return event time and record time of a read; an omitted event time is now."""
+        known = None if known_at is None else to_micros(known_at, "known_at")
+        if as_of is not None:
+            return to_micros(as_of, "as_of"), known
+        # What was recorded by `known` held by then, also should this process's clock be behind.
+        return max(self._handle.now(), known or 0), known
+
     def _past(
         self, where: Scope | Sequence[bytes], as_of: Moment | None, known_at: Moment | None
     ) -> list[KnowledgeObject]:
-        handle = self._handle
-        moment = handle.now() if as_of is None else to_micros(as_of, "as_of")
-        known = None if known_at is None else to_micros(known_at, "known_at")
-        chains = handle.log.chains(where, known_at=known)
+        moment, known = self._moments(as_of, known_at)
+        chains = self._handle.log.chains(where, known_at=known)
         held = [version for chain in chains.values() if (version := head_at(chain, moment)) is not None]
         held.sort(key=lambda version: (version.valid_from, version.first.sequence))
         return to_knowledge_objects(held)

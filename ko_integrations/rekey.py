@@ -126,7 +126,7 @@ def _carry_retractions(addresser: Addresser, affected: Sequence[Assertion]) -> l
             singles.setdefault(target.slot, []).append(assertion)
     entries: dict[tuple[bytes, int], Entry] = {}
     for chain in map(sort_chain, chains.values()):
-        for tombstone in (a for a in chain if a.value is None):
+        for tombstone in (a for a in chain if a.value is None and not (a.source or "").startswith(CARRIED)):
             if addresser.is_set(tombstone.predicate) == tombstone.address.member:
                 continue
             for ended in (a for a in chain if a.value is not None and a.valid_from <= tombstone.valid_from):
