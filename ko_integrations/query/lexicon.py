@@ -12,10 +12,10 @@ from ko_integrations.vocabulary import Predicate, Vocabulary
 
 __all__ = ["Lexicon", "Profile", "lexicon_of"]
 
+_LENT, _KIN = 1.0, 0.9
 _NAME, _ALIAS, _QUESTION, _PATTERN = 1.0, 0.9, 0.85, 0.6
 _SLOTS = re.compile(r"\[[XY]\]")
-_CHOICE = re.compile(r"\(([^()]*)\)")
-_MAX_FORMS = 48
+_OF_OBJECT = re.compile(r"(\w+) of \[Y\]")
 _MAX_PROFILES = 8_192
 # Words that a question form may have or lack without asking something else.
 _LOOSE = frozenset("a an the currently current now present presently right today nowadays actually please exactly".split())
@@ -35,6 +35,7 @@ class Profile:
         subject_kinds: kinds of its subject, where declared.
         value_type: as declared.
         concept: the declared predicate that it stands for, else its own name.
+        of_objects: keys of the words that stand before "of" and its object: "a citizen of [Y]".
     """
 
     name: str
@@ -45,6 +46,7 @@ class Profile:
     subject_kinds: frozenset[str] = frozenset()
     value_type: str = "any"
     concept: str = ""
+    of_objects: frozenset[str] = frozenset()
 
 
 class Lexicon:
@@ -54,20 +56,43 @@ class Lexicon:
         self.vocabulary = vocabulary
         self.frequency: Counter[str] = Counter()
         self.declared: dict[str, Profile] = {}
+        self._called: dict[str, list[str]] = {}
         self._forms: dict[tuple[str, ...], set[str]] = {}
         self._undeclared: dict[tuple[str, str], Profile] = {}
         for predicate in vocabulary:
             profile = _declared(predicate)
             self.declared[predicate.name] = profile
+            for key, weight in profile.cues.items():
+                if weight >= _ALIAS:
+                    self._called.setdefault(key, []).append(predicate.name)
             self.frequency.update(key for key, weight in profile.cues.items() if weight >= _QUESTION)
-            for form in predicate.questions:
-                for words in _expanded(form):
-                    self._forms.setdefault(words, set()).add(predicate.name)
+            for form in predicate.question_forms:
+                words = _normal_form(re.findall(r"\[x\]|\w+", form.lower()))
+                self._forms.setdefault(words, set()).add(predicate.name)
 
     def weight(self, key: str) -> float:
         """Return how telling a word is: 1 for one that few predicates share, down to 0.3."""
         shared = max(self.frequency[key] - 1, 0)
         return max(0.3, 1 - math.log1p(shared) / math.log1p(max(len(self.declared), 8)))
+
+    def calls(self, key: str) -> bool:
+        """Tell whether some predicate is called by this word."""
+        return key in self._called
+
+    def best_named(self, keys: Iterable[str]) -> float:
+        """Return how well the best declared predicate is named by `keys` together, if by all of them; else 0."""
+        wanted = list(keys)
+        shared = set.intersection(*(set(self._called.get(key, ())) for key in wanted)) if wanted else set()
+        return max((sum(self.declared[name].cues[key] for key in wanted) / len(wanted) for name in shared), default=0.0)
+
+    def also_called(self, key: str) -> list[Profile]:
+        """Return the declared predicates of another name with an alias of two words that ends in `key`."""
+        profiles = (self.declared[name] for name in self._called.get(key, ()))
+        return [
+            profile
+            for profile in profiles
+            if profile.phrases[0][-1:] != (key,) and any(len(p) == 2 and p[1] == key for p in profile.phrases)
+        ]
 
     def asked_by(self, form: Iterable[str]) -> set[str]:
         """Return the declared predicates that have exactly this question form; the subject stands as `[x]`."""
@@ -100,19 +125,6 @@ def _content(words: Iterable[Word]) -> list[str]:
     return [word.key for word in words if word.is_word and word.lower not in FUNCTION_WORDS]
 
 
-def _expanded(form: str) -> Iterable[tuple[str, ...]]:
-    """Return what a form with alternatives, "(what|which) year", stands for, each normalised."""
-    pending, done = [form], []
-    while pending and len(done) + len(pending) <= _MAX_FORMS:
-        text = pending.pop()
-        match = _CHOICE.search(text)
-        if match is None:
-            done.append(_normal_form(re.findall(r"\[x\]|\w+", text.lower())))
-        else:
-            pending += [text[: match.start()] + option + text[match.end() :] for option in match[1].split("|")]
-    return done
-
-
 def _normal_form(words: Iterable[str]) -> tuple[str, ...]:
     return tuple(
         _VERBS.get(word) or (word if word == "[x]" or word in FUNCTION_WORDS else key_of(word))
@@ -141,10 +153,13 @@ def _declared(predicate: Predicate) -> Profile:
         label=predicate.name.replace("_", " "),
         cues=cues,
         phrases=tuple(dict.fromkeys(phrase for phrase in phrases if phrase)),
-        kinds=frozenset(getattr(predicate, "object_kinds", ())),
-        subject_kinds=frozenset(getattr(predicate, "subject_kinds", ())),
+        kinds=frozenset(predicate.object_kinds),
+        subject_kinds=frozenset(predicate.subject_kinds),
         value_type=predicate.value_type,
         concept=predicate.name,
+        of_objects=frozenset(
+            key_of(match[1]) for form in predicate.statement_forms for match in _OF_OBJECT.finditer(form)
+        ),
     )
 
 
@@ -152,15 +167,23 @@ def _undeclared(lexicon: Lexicon, predicate: str, subject: str) -> Profile:
     words = _own_words(predicate, subject)
     keys = tuple(_content(words_of(" ".join(words)))) or tuple(key_of(word) for word in words)
     profile = Profile(predicate, " ".join(words), dict.fromkeys(keys, _NAME), (keys,), concept=predicate)
-    # "federal chancellor" is a chancellor: the longest right-hand part that is declared lends its words.
+    # "federal chancellor" is a chancellor: the longest right-hand part that is declared lends its words. So do,
+    # for one word alone, predicates also called so: a "state president" is a president, and a head of state.
+    lent: Profile | None = None
     for start in range(len(words)):
         declared = lexicon.vocabulary.get("_".join(words[start:]))
         if declared is not None:
-            known = lexicon.declared[declared.name]
-            borrowed = {key: 0.8 * weight for key, weight in known.cues.items()}
-            return replace(known, name=predicate, label=profile.label, cues={**borrowed, **profile.cues},
-                           phrases=(keys, *known.phrases))  # fmt: skip
-    return profile
+            lent = lexicon.declared[declared.name]
+            break
+    cues = dict(profile.cues)
+    kin = [known for known in lexicon.also_called(keys[0]) if known is not lent] if len(keys) == 1 else []
+    for known, factor in [*((known, _KIN) for known in kin), *(((lent, _LENT),) if lent else ())]:
+        for key, weight in known.cues.items():
+            cues[key] = max(cues.get(key, 0.0), factor * weight)
+    if lent is None:
+        return replace(profile, cues=cues)
+    phrases = (keys, *lent.phrases)
+    return replace(lent, name=predicate, label=profile.label, cues=cues, phrases=phrases)
 
 
 def _own_words(predicate: str, subject: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
 from ko_integrations.errors import UnknownPredicateError
 from ko_integrations.identity import normalize_predicate
@@ -19,6 +20,8 @@ BEAM = 10
 FAN_OUT = 8
 """Objects of one set that are followed."""
 _LONGEST_NAME = 200
+_TICK = timedelta(seconds=1)
+"""Record times run ahead of a clock that stands still; that is no other time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,7 @@ class Candidate:
         subjects: the subjects that the last predicate is read of (several after a set).
         facts: what holds on the way, without the last hop.
         values: the facts of the last hop; empty if nothing holds there now.
+        inverse: the question comes from the object's side, and the subjects of `values` answer it.
     """
 
     asked: Asked
@@ -39,6 +43,7 @@ class Candidate:
     facts: tuple[KnowledgeObject, ...]
     values: tuple[KnowledgeObject, ...]
     fit: Fit
+    inverse: bool = False
 
     @property
     def predicates(self) -> tuple[str, ...]:
@@ -56,22 +61,40 @@ def canonical(reader: FactReader, predicate: str) -> str:
 
 @dataclass(slots=True)
 class Walker:
-    """Walks one reader as of one moment; each subject is read once however many paths meet there."""
+    """Walks one reader; each subject is read once however many paths meet there.
+
+    Facts are those that hold at `now`; with `as_of` what held then takes their place where something did.
+    """
 
     reader: FactReader
     lexicon: Lexicon
-    as_of: Moment | None = None
+    now: datetime
+    as_of: datetime | None = None
     known_at: Moment | None = None
     _seen: dict[str, dict[str, list[KnowledgeObject]]] = field(default_factory=dict)
 
     def slots(self, subject: str) -> dict[str, list[KnowledgeObject]]:
         """Return the facts of a subject by canonical predicate."""
         if subject not in self._seen:
-            slots: dict[str, list[KnowledgeObject]] = {}
-            for ko in self.reader.facts(subject, as_of=self.as_of, known_at=self.known_at):
-                slots.setdefault(canonical(self.reader, ko.predicate), []).append(ko)
+            facts = self.reader.facts(subject, known_at=self.known_at)
+            if self.is_other_time(facts):
+                facts = self.reader.facts(subject, as_of=self.now, known_at=self.known_at)
+            slots = self._grouped(facts)
+            if self.as_of is not None:
+                past = self.reader.facts(subject, as_of=self.as_of, known_at=self.known_at)
+                slots.update(self._grouped(past))
             self._seen[subject] = slots
         return self._seen[subject]
+
+    def is_other_time(self, facts: Iterable[KnowledgeObject]) -> bool:
+        """Tell whether `now` is clearly another time than the store's present, at which `facts` hold."""
+        return any(ko.valid_from > self.now + _TICK or (ko.valid_to and ko.valid_to <= self.now) for ko in facts)
+
+    def _grouped(self, facts: Iterable[KnowledgeObject]) -> dict[str, list[KnowledgeObject]]:
+        slots: dict[str, list[KnowledgeObject]] = {}
+        for ko in facts:
+            slots.setdefault(canonical(self.reader, ko.predicate), []).append(ko)
+        return slots
 
     def candidates(self, asked: Asked) -> list[Candidate]:
         """Return the paths that explain the question best, best first."""

@@ -43,8 +43,11 @@ _AUXILIARIES = frozenset(
     "is are was were am do does did has have had can could will would should may might must".split()
 )
 _BOUNDARIES = _AUXILIARIES | frozenset("where that which who whom whose when what how".split())
+_BE = frozenset({"is", "was", "are", "were", "'s", "’s"})
 _STOPS = frozenset(".,;:?!")
+_LIGHT_NOUNS = frozenset("name title position office post role job identity holder".split())
 _MASK = "X"
+_OWNING = frozenset({"my", "our"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,7 @@ class Asked:
         mention: the subject, and the words that name it.
         tokens: the content words around it, nearest by grammar first.
         focus: keys of the words that say what kind of answer is wanted.
+        focus_text: these words as they stand.
         kinds: the kinds of thing that the question word wants; empty if it does not say.
         wants: `value`, `truth` (yes or no) or `count`.
         form: the words of the question with the subject as `[x]`.
@@ -76,6 +80,7 @@ class Asked:
     mention: Mention
     tokens: tuple[Token, ...]
     focus: frozenset[str]
+    focus_text: str
     kinds: frozenset[str]
     wants: str
     form: tuple[str, ...]
@@ -89,13 +94,14 @@ def analyse(text: str, words: Sequence[Word], mention: Mention, lexicon: Lexicon
     outside = [i for i in visible if not mention.start <= i < mention.end]
     ordered = [i for i in _by_distance(words, mention) if i in set(outside)]
     tokens = tuple(
-        _token(words[i], i, lexicon) for i in ordered if words[i].is_word and words[i].lower not in FUNCTION_WORDS
+        _token(words, i, lexicon) for i in ordered if words[i].is_word and words[i].lower not in FUNCTION_WORDS
     )
-    kinds, focus = _wanted(words, outside)
+    kinds, noun = _wanted(words, outside)
     return Asked(
         mention=mention,
         tokens=tokens,
-        focus=focus,
+        focus=frozenset(word.key for word in noun),
+        focus_text=" ".join(word.lower for word in noun),
         kinds=kinds,
         wants=_wants(words, outside),
         form=_form(words, visible, mention),
@@ -104,10 +110,11 @@ def analyse(text: str, words: Sequence[Word], mention: Mention, lexicon: Lexicon
     )
 
 
-def _token(word: Word, index: int, lexicon: Lexicon) -> Token:
+def _token(words: Sequence[Word], index: int, lexicon: Lexicon) -> Token:
+    word = words[index]
     kinds = _KIND_NOUNS.get(word.key, frozenset())
     name_like = word.is_name_like and (index > 0 or word.text[1:] != word.lower[1:])
-    if word.lower in CARRIERS:
+    if word.lower in CARRIERS or _is_light(words, index):
         weight = 0.2
     elif lexicon.frequency[word.key]:
         weight = lexicon.weight(word.key)
@@ -116,6 +123,12 @@ def _token(word: Word, index: int, lexicon: Lexicon) -> Token:
     else:
         weight = 0.7
     return Token(word.key, word.lower, weight * (0.6 if kinds else 1.0), name_like, kinds)
+
+
+def _is_light(words: Sequence[Word], index: int) -> bool:
+    """Tell whether a noun only leads to another: "the position of the [president] of", "the title of the"."""
+    following = [word.lower for word in words[index + 1 : index + 3]]
+    return words[index].lower in _LIGHT_NOUNS and following == ["of", "the"]
 
 
 def _by_distance(words: Sequence[Word], mention: Mention) -> list[int]:
@@ -137,8 +150,8 @@ def _by_distance(words: Sequence[Word], mention: Mention) -> list[int]:
     return [*right[:owned], *left[:inner], *right[owned:], *left[inner:]]
 
 
-def _wanted(words: Sequence[Word], outside: Sequence[int]) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the kinds of thing that the question wants and the keys of the noun that says so."""
+def _wanted(words: Sequence[Word], outside: Sequence[int]) -> tuple[frozenset[str], list[Word]]:
+    """Return the kinds of thing that the question wants and the noun that says so."""
     for place, i in enumerate(outside):
         word = words[i].lower
         if word in _WH_KINDS or word in ("what", "which", "how"):
@@ -146,11 +159,11 @@ def _wanted(words: Sequence[Word], outside: Sequence[int]) -> tuple[frozenset[st
             if later:
                 return _wanted(words, later)
         if word in _WH_KINDS:
-            return _WH_KINDS[word], frozenset()
+            return _WH_KINDS[word], _predicate_noun(words, outside[place + 1 :])
         if word in ("what", "which"):
             return _noun_after(words, outside[place + 1 :])
         if word == "how" and place + 1 < len(outside) and words[outside[place + 1]].lower != "is":
-            return frozenset(), frozenset({words[outside[place + 1]].key})
+            return frozenset(), [words[outside[place + 1]]]
     return _noun_after(words, outside)
 
 
@@ -162,23 +175,38 @@ def _coordinated(words: Sequence[Word], rest: Sequence[int]) -> Sequence[int]:
     return ()
 
 
-def _noun_after(words: Sequence[Word], rest: Sequence[int]) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the first noun phrase without "the name of": "what is the [capital city] of"."""
-    focus: list[str] = []
+def _predicate_noun(words: Sequence[Word], rest: Sequence[int]) -> list[Word]:
+    """Return the noun of "who is the [chairperson] of ...", nothing for "who founded ..."."""
+    lead = [words[i].lower for i in rest[:3]]
+    if lead[:1] and lead[0] in _BE and any(word in ("the", "a", "an") for word in lead[1:]):
+        return _noun_after(words, rest[1:])[1]
+    return []
+
+
+def _noun_after(words: Sequence[Word], rest: Sequence[int]) -> tuple[frozenset[str], list[Word]]:
+    """Return the first noun phrase without "the name of": "what is the [capital city] of the ...".
+
+    A bare noun after "of" belongs to it: "the [chief of state] of the country".
+    """
+    focus: list[Word] = []
     kinds: frozenset[str] = frozenset()
-    for i in rest:
+    for place, i in enumerate(rest):
         word = words[i]
         if not word.is_word or word.lower in FUNCTION_WORDS:
-            if focus and word.lower not in ("the", "a", "an"):
+            following = words[rest[place + 1]] if place + 1 < len(rest) else None
+            joins = word.lower == "of" and following is not None and following.lower not in FUNCTION_WORDS
+            if focus and not (joins and following is not None and not following.is_name_like or word.text in "/-"):
                 break
             continue
-        if word.lower in CARRIERS and not focus and word.key not in _KIND_NOUNS:
+        if (word.lower in CARRIERS and word.key not in _KIND_NOUNS) or _is_light(words, i):
+            if focus:
+                break
             continue
-        focus.append(word.key)
-        kinds = _KIND_NOUNS.get(word.key, frozenset())
-        if len(focus) == 3:
+        focus.append(word)
+        kinds = kinds or _KIND_NOUNS.get(word.key, frozenset())
+        if len(focus) == 4:
             break
-    return kinds, frozenset(focus)
+    return kinds, focus
 
 
 def _wants(words: Sequence[Word], outside: Sequence[int]) -> str:
@@ -204,5 +232,6 @@ def _form(words: Sequence[Word], visible: Iterable[int], mention: Mention) -> tu
 
 def _masked(text: str, words: Sequence[Word], mention: Mention) -> str:
     first, last = words[mention.start], words[mention.end - 1]
-    masked = f"{text[: first.start]}{_MASK}{text[last.end :]}"
+    mask = f"{_MASK}'s" if last.lower in _OWNING else _MASK
+    masked = f"{text[: first.start]}{mask}{text[last.end :]}"
     return " ".join(re.sub(r"[\"“”«»]", "", masked).split())

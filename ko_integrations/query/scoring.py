@@ -9,6 +9,7 @@ from ko_integrations.query.question import Asked, Token
 __all__ = ["Fit", "explains", "fit"]
 
 _KIND_MATCH = 0.75
+_RIVAL_MARGIN = 0.25
 _PLACES = frozenset({"place", "city", "country", "continent"})
 
 
@@ -21,6 +22,8 @@ class Fit:
         loose: the same whatever the order.
         support: how much each hop explains that no other does better.
         focus: whether the last hop gives the kind of thing asked for (1 yes, 0.5 cannot tell, 0 no).
+        denied: share of the content that no hop explains although some other predicate is called so.
+        rival: another predicate is called by the noun asked for, and the last of this path is not.
         exact: a question form of the last predicate says just this.
     """
 
@@ -28,6 +31,8 @@ class Fit:
     loose: float
     support: tuple[float, ...]
     focus: float
+    denied: float
+    rival: bool
     exact: bool
 
     @property
@@ -62,6 +67,8 @@ def fit(asked: Asked, path: Sequence[Profile], lexicon: Lexicon) -> Fit:
         loose=1.0 if exact else loose / total,
         support=tuple(min(1.0, max(a, 0.7 * b) / 0.6) for a, b in zip(ordered, free, strict=True)),
         focus=_focus(asked, path),
+        denied=0.0 if exact else _denied(asked, strength, lexicon) / total,
+        rival=not exact and _rivalled(asked, path[-1], lexicon),
         exact=exact,
     )
 
@@ -103,16 +110,38 @@ def _unordered(
 def _focus(asked: Asked, path: Sequence[Profile]) -> float:
     """Tell whether the last predicate holds what the question word and its noun ask for."""
     last = path[-1]
-    if asked.focus:
-        named = max(last.cues.get(key, 0.0) for key in asked.focus)
-        if named >= 0.9:
-            return 1.0
-        if asked.kinds and last.kinds:
-            return 0.9 if asked.kinds & last.kinds else (0.5 if "place" in last.kinds & _PLACES and asked.kinds & _PLACES else 0.0)
-        if named:
-            return 0.7
-        earlier = any(profile.cues.get(key, 0.0) >= 0.9 for profile in path[:-1] for key in asked.focus)
-        return 0.1 if earlier else 0.4
+    cued = [last.cues.get(key, 0.0) for key in asked.focus]
+    if cued and max(cued) >= 0.9:
+        named = 0.45 + 0.55 * sum(cued) / len(cued)
+        unlike = bool(asked.kinds and last.kinds) and _kind_fit(asked.kinds, last.kinds) == 0
+        return named - 0.2 * unlike
     if asked.kinds and last.kinds:
-        return 1.0 if asked.kinds & last.kinds else 0.0
-    return 0.5
+        return _kind_fit(asked.kinds, last.kinds)
+    if not cued:
+        return 0.5
+    if max(cued):
+        return 0.7
+    earlier = any(profile.cues.get(key, 0.0) >= 0.9 for profile in path[:-1] for key in asked.focus)
+    return 0.1 if earlier else 0.4
+
+
+def _kind_fit(wanted: frozenset[str], given: frozenset[str]) -> float:
+    if wanted & given:
+        return 0.95
+    return 0.5 if "place" in given and wanted & _PLACES else 0.0
+
+
+def _denied(asked: Asked, strength: Sequence[Sequence[float]], lexicon: Lexicon) -> float:
+    """Return the weight of the words that name a predicate, only none of this path."""
+    return sum(
+        token.weight * (1 - max(row))
+        for token, row in zip(asked.tokens, strength, strict=True)
+        if lexicon.calls(token.key) or token.name_like
+    )
+
+
+def _rivalled(asked: Asked, last: Profile, lexicon: Lexicon) -> bool:
+    if not asked.focus:
+        return False
+    own = sum(last.cues.get(key, 0.0) for key in asked.focus) / len(asked.focus)
+    return lexicon.best_named(asked.focus) - own >= _RIVAL_MARGIN

@@ -72,6 +72,8 @@ _ORDINALS = {
 }
 # "first name", "second language", "last lady": part of what the attribute is called, not of time.
 _COMPOUND = r"(?!\s+(?:names?|lad(?:y|ies)|languages?|authors?|aid|cousins?|class|degree|floor|half|person|party|wife's|place|foot)\b)"
+# "was first developed" speaks of how something began, not of the first of several values.
+_ADVERB = r"(?!\s+(?:\w+ed|came|come|made|began|became|appeared|met|seen|shown|built|held|written|put|set|brought)\b)"
 _ANAPHOR = r"(?:that|this|it|then|now|him|her|them|these|those|the\s+(?:current|present|latest|last|change|update|move)(?:\s+one)?)"
 
 _ASKED: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
@@ -92,7 +94,7 @@ _ASKED: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
         ("previous", r"\b(?:previous(?:ly)?|former(?:ly)?|preceding|predecessor(?:\s+of)?|penultimate|erstwhile|prior)\b|\bused\s+to\b"),
         ("previous", r"\b(?:old|past|earlier)(?=\s+(?!are|is|was|were|to|than)\w)(?<!how\sold)(?<!years\sold)|\bex-(?=\w)"),
         ("previous", r"\bearlier(?=\s*[?.!]*\s*$)|\bin\s+the\s+past\b"),
-        ("first", rf"\b(?:the\s+)?(?:very\s+)?(?:first{_COMPOUND}|initial(?:ly)?|earliest)\b|\boriginally\b(?=\s*[?.!,]*\s*$)|\bat\s+first\b|\bto\s+begin\s+with\b"),
+        ("first", rf"\b(?:the\s+)?(?:very\s+)?(?:first{_COMPOUND}{_ADVERB}|initial(?:ly)?|earliest)\b|\boriginally\b(?=\s*[?.!,]*\s*$)|\bat\s+first\b|\bto\s+begin\s+with\b"),
         ("nth", rf"\b(?:the\s+)?(?P<n>{'|'.join(list(_ORDINALS)[1:])}|\d+(?:st|nd|rd|th)){_COMPOUND}\b"),
         ("latest", rf"\b(?:most\s+recent(?:ly)?|latest|newest|last(?:\s+known)?{_COMPOUND})\b"),
         ("current", r"\b(?:current(?:ly)?|present(?:ly)?|right\s+now|now|nowadays|at\s+(?:the|this)\s+moment|at\s+present|these\s+days|today|as\s+of\s+(?:now|today)|still|incumbent|sitting)\b"),

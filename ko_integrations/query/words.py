@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-__all__ = ["CARRIERS", "FIRST_PERSON", "FUNCTION_WORDS", "Word", "content_keys", "key_of", "words_of"]
+__all__ = ["CARRIERS", "FIRST_PERSON", "FUNCTION_WORDS", "Word", "content_keys", "key_of", "plain", "words_of"]
 
 # A character of a script written without blanks is a word by itself: names in it can start anywhere.
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -28,14 +28,14 @@ FUNCTION_WORDS = frozenset(
 """Grammar: they say how the content words hang together, not what is asked."""
 
 CARRIERS = frozenset(
-    """name names named call called know known identify state title term word
+    """name names named call called know known identify term word
     person people individual someone somebody anyone man woman guy figure
     thing something kind type sort form particular specific certain given following
     current currently present presently now today nowadays latest exact exactly actual actually really
     associate associated association relate related relation regard regarding concern concerning connect connected
     responsible serve serves served serving hold holds held holding get got become became come comes came go goes went
     happen find found take takes took make makes made have having belong belongs belonged
-    place location situated located position role job value information detail details answer question
+    place location situated located value information detail details answer question
     used use uses using go-to first last""".split()
 )
 """Content words that fit nearly any question, so that leaving one unexplained says little."""
@@ -125,3 +125,13 @@ def content_keys(text: str) -> tuple[str, ...]:
     """
     words = words_of(text.replace("_", " "))
     return tuple(word.key for word in words if word.is_word and word.lower not in FUNCTION_WORDS)
+
+
+def plain(text: str) -> str:
+    """Return `text` as its words in lower case, without punctuation or a leading article.
+
+    >>> plain("The St. Mary's")
+    'st mary s'
+    """
+    words = [word.lower.strip("'’") for word in words_of(text) if word.is_word or len(word.text) > 1]
+    return " ".join(words[1:] if len(words) > 1 and words[0] in ("the", "a", "an") else words)
