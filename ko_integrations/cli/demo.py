@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 PATIENT = "patient_MR"
 JANUARY = datetime(2025, 1, 14, 9, 0, tzinfo=UTC)
 MARCH = datetime(2025, 3, 18, 9, 0, tzinfo=UTC)
+END_OF_JANUARY = datetime(2025, 1, 31, tzinfo=UTC)
 NOVEMBER = datetime(2025, 11, 11, 9, 0, tzinfo=UTC)
 QUESTION = "How large is the tumor of patient MR?"
 
@@ -124,14 +125,14 @@ def _march(store: "KnowledgeStore", plain: "_PlainChroma") -> None:
 def _november(store: "KnowledgeStore", plain: "_PlainChroma") -> None:
     _session("November", NOVEMBER, "looking back")
     current = store.read_exact(PATIENT, "tumor_size")
-    earlier = store.read_exact(PATIENT, "tumor_size", as_of=JANUARY)
+    earlier = store.read_exact(PATIENT, "tumor_size", as_of=END_OF_JANUARY)
     chain = store.history(PATIENT, "tumor_size")
     if current is None or earlier is None:
         console.print("[bold red]the store lost the tumor size[/]")
         raise typer.Exit(1)
     console.print(f"  current value:   [bold]{current.object}[/] since {day(current.valid_from)}")
     console.print(f"  previous value:  {chain[-2].object}")
-    console.print(f"  as of {day(JANUARY)}: {earlier.object}")
+    console.print(f"  as of {day(END_OF_JANUARY)}: {earlier.object}")
     console.print("  trajectory:      " + " -> ".join(f"{ko.object} ({ko.valid_from:%B})" for ko in chain))
     print_versions(chain)
 

@@ -23,37 +23,30 @@ if TYPE_CHECKING:
 
 DEFAULT_STORE = "memory"
 
-Store = Annotated[
-    str | None,
-    typer.Option(
-        "--store", envvar="KO_STORE", help="Folder, :memory: or database URL.", show_default="./memory"
-    ),
-]
-Namespace = Annotated[
-    str | None,
-    typer.Option(
-        "--namespace", envvar="KO_NAMESPACE", help="Whose memory: segments joined by '/', e.g. acme/alice."
-    ),
-]
-EmbedderName = Annotated[
-    str | None,
-    typer.Option(
-        "--embedder",
-        envvar="KO_EMBEDDER",
-        help="A sentence-transformers model, or 'hashing' (no model, words only).",
-        show_default="all-MiniLM-L6-v2",
-    ),
-]
-Index = Annotated[
-    str | None,
-    typer.Option("--index", envvar="KO_INDEX", help="URL of a Chroma server instead of the folder's own."),
-]
+_MEANINGS: dict[str, tuple[str, str | bool]] = {
+    "store": ("Folder, :memory: or database URL.", "./memory"),
+    "namespace": ("Whose memory: segments joined by '/', e.g. acme/alice.", False),
+    "embedder": ("A sentence-transformers model, or 'hashing' (no model, words only).", "all-MiniLM-L6-v2"),
+    "index": ("URL of a Chroma server instead of the folder's own.", False),
+}
+
+
+def _option(name: str, *, environment: bool) -> Any:
+    meaning, default = _MEANINGS[name]
+    variable = f"KO_{name.upper()}" if environment else None
+    return typer.Option(f"--{name}", envvar=variable, help=meaning, show_default=default)
+
+
+# Before the command they may come from the environment; after it they are there only when given, and win.
+Store = Annotated[str | None, _option("store", environment=True)]
+Namespace = Annotated[str | None, _option("namespace", environment=True)]
+EmbedderName = Annotated[str | None, _option("embedder", environment=True)]
+Index = Annotated[str | None, _option("index", environment=True)]
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 AsOf = Annotated[str | None, typer.Option("--as-of", help="What held then (ISO 8601, also 2010 or 2010-03).")]
 KnownAt = Annotated[str | None, typer.Option("--known-at", help="What the store knew then.")]
 ValueType = Literal["text", "int", "float", "bool", "date", "datetime", "quantity", "json"]
-
-_NAMES = {"store": Store, "namespace": Namespace, "embedder": EmbedderName, "index": Index}
 
 
 def with_store(function: Callable[..., None]) -> Callable[..., None]:
@@ -62,15 +55,20 @@ def with_store(function: Callable[..., None]) -> Callable[..., None]:
     own = list(signature.parameters.values())[1:]
     context = inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
     shared = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-        for name, annotation in _NAMES.items()
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=None,
+            annotation=Annotated[str | None, _option(name, environment=False)],
+        )
+        for name in _MEANINGS
     ]
 
     @wraps(function)
     def command(ctx: typer.Context, **arguments: Any) -> None:
-        given = {name: arguments.pop(name) for name in _NAMES}
+        given = {name: arguments.pop(name) for name in _MEANINGS}
         inherited = ctx.find_root().obj or {}
-        with opened(**{name: given[name] or inherited.get(name) for name in _NAMES}) as store:
+        with opened(**{name: given[name] or inherited.get(name) for name in _MEANINGS}) as store:
             function(store, **arguments)
 
     parameters = [context, *(p.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD) for p in own), *shared]

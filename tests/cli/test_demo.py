@@ -20,7 +20,7 @@ def test_demo_shows_current_previous_trajectory_and_the_append_beside(monkeypatc
     assert "size at diagnosis, by exact read: 3 cm" in text
     assert "current value:   1.2 cm" in text
     assert "previous value:  3 cm" in text
-    assert "as of 2025-01-14 09:00: 3 cm" in text
+    assert "as of 2025-01-31: 3 cm" in text
     assert "3 cm (January) -> 1.2 cm (March)" in text
     ours, theirs = text.split("The same question to both memories")[1], "plain Chroma, appended"
     assert theirs in ours
