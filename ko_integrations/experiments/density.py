@@ -184,5 +184,8 @@ def _plot(file: Path, points: Sequence[_Point], fits: dict[str, tuple[float, flo
                 axes.plot(span, a * np.exp(b * span), "-", color=color, alpha=0.5)
         axes.plot(*zip(*PAPER_POINTS, strict=True), "x", color=PAPER, markersize=9, label="paper")
         axes.set(xlabel="semantic density, rho", ylabel="N50", yscale="log")
+        ticks = (2, 3, 5, 10, 20, 50, 100)
+        axes.set_yticks(ticks, [str(tick) for tick in ticks])
+        axes.minorticks_off()
         axes.set_title("Half of the answers are right up to N50 (star: real data)")
         axes.legend()
