@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
-__all__ = ["CLOSED_KINDS", "PLACE_KINDS", "country_named", "demonym_of", "is_country", "kinds_of", "pronoun_of"]
+__all__ = ["CLOSED_KINDS", "PLACE_KINDS", "country_named", "demonym_of", "is_country", "kinds_of", "office_of", "pronoun_of"]
 
 CLOSED_KINDS = frozenset(
     "country continent language religion instrument genre occupation playing_position sport field colour diet "
@@ -114,6 +114,23 @@ def country_named(text: str) -> str | None:
     key = text.strip().lower()
     names = _countries()[0]
     return names.get(key) or names.get(_ARTICLE.sub("", key))
+
+
+_PRESIDENT_GOVERNS = frozenset(("Iran",))
+
+
+def office_of(predicate: str, subject: str) -> str:
+    """Return the predicate that an office states of `subject`: a country's president is its head of state.
+
+    >>> office_of("president", "the French Republic"), office_of("president", "Acme")
+    ('head_of_state', 'president')
+    """
+    if predicate != "president":
+        return predicate
+    country = country_named(subject) or demonym_of(subject)
+    if country is None:
+        return predicate
+    return "head_of_government" if country in _PRESIDENT_GOVERNS else "head_of_state"
 
 
 def is_country(text: str) -> bool:

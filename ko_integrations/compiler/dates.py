@@ -42,6 +42,7 @@ _FORMS = tuple(
         rf"(?:,? (?:from|between) (?P<a>{_WHEN}) (?:to|until|till|and|-|–|through) (?P<b>{_WHEN}|now|today|present|the present)| \((?:from )?(?P<a2>{_WHEN}) ?(?:to|until|-|–) ?(?P<b2>{_WHEN}|now|present)?\))$",
         rf",? (?:(?P<until>until|till|up to)|since|as of|as from|starting(?: in| on| from)?|beginning(?: in| on)?|effective(?: from)?|from|in|on|during|around|circa|back in|at the (?:start|beginning) of|with effect from) (?:the year |early |late |the )?(?P<a>{_WHEN})(?: onwards?| on)?$",
         rf",? (?P<a>{_RELATIVE})$",
+        rf",? (?:in|on|since) (?P<a>{_DATE})(?= (?:in|at|by|as|with|near|for) )",
         rf" \((?:since |from |in )?(?P<a>{_WHEN})\)$",
     )
 )
@@ -60,13 +61,13 @@ class Adjunct(NamedTuple):
     said: str
 
 
-def take_adjunct(text: str, said_at: datetime) -> Adjunct | None:
-    """Return `text` less a time adjunct at its end or beginning, or None if it has none."""
+def take_adjunct(text: str, said_at: datetime, *, ahead: bool = False) -> Adjunct | None:
+    """Return `text` less a time adjunct at its end or beginning, or None; `ahead` reads "in May" as the next May."""
     if not _TRIGGER.search(text):
         return None
     if leading := _LEADING.match(text):
         said = leading["a"] or leading["a2"]
-        moment = read_moment(said, said_at)
+        moment = read_moment(said, said_at, ahead=ahead)
         if moment:
             rest = text[leading.end() :]
             return Adjunct(rest[0].upper() + rest[1:], *((None, moment) if leading["until"] else (moment, None)), said)
@@ -76,19 +77,19 @@ def take_adjunct(text: str, said_at: datetime) -> Adjunct | None:
             continue
         groups = match.groupdict()
         said = groups.get("a") or groups.get("a2") or ""
-        moment = read_moment(said, said_at)
+        moment = read_moment(said, said_at, ahead=ahead)
         if moment is None:
             continue
         ended = groups.get("b") or groups.get("b2")
-        until = read_moment(ended, said_at) if ended and ended.lower() not in ("now", "present", "the present", "today") else None
+        until = read_moment(ended, said_at, ahead=ahead) if ended and ended.lower() not in ("now", "present", "the present", "today") else None
         start: datetime | None = moment
         if groups.get("until"):
             start, until = None, moment
-        return Adjunct(text[: match.start()].rstrip(" ,"), start, until, said)
+        return Adjunct(text[: match.start()].rstrip(" ,") + text[match.end() :], start, until, said)
     return None
 
 
-def read_moment(text: str, said_at: datetime) -> datetime | None:
+def read_moment(text: str, said_at: datetime, *, ahead: bool = False) -> datetime | None:
     """Return the first instant of the date that `text` states, in UTC, or None."""
     lower = text.lower().strip()
     zone = said_at.tzinfo
@@ -105,8 +106,10 @@ def read_moment(text: str, said_at: datetime) -> datetime | None:
             # A calendar date carries no zone: like a `date` given to the store, it begins in UTC.
             return datetime(year, month or 1, day or 1, tzinfo=UTC)
         moment = datetime(said_at.year, month, day or 1, tzinfo=zone)
-        if moment > said_at:
+        if moment > said_at and not ahead:
             moment = moment.replace(year=said_at.year - 1)
+        elif moment < said_at and ahead:
+            moment = moment.replace(year=said_at.year + 1)
         return datetime(moment.year, moment.month, moment.day, tzinfo=UTC)
     except ValueError:
         return None

@@ -52,6 +52,9 @@ _OPENER = re.compile(
 )
 
 
+_CALL_ME = re.compile(r"^(?:(?:please|just|you can|you may|everyone can|feel free to) )*[Cc]all me (?P<name>[^\W\d_][^,.;!?]{0,60}?)(?: from now on| instead| please)?[,.;!]*$", re.IGNORECASE)
+
+
 class Denial(str):
     """The affirmative wording of a statement that was denied or ended ("I no longer work at X")."""
 
@@ -65,6 +68,8 @@ def plain(text: str) -> str:
         if match is None or match.end() == len(text):
             break
         text = text[match.end() :]
+    if match := _CALL_ME.match(text):
+        return f"My name is {match['name']}"
     return text[:1].upper() + text[1:] if text[:1].islower() and text.split(" ", 1)[0] in FIRST_PERSON else text
 
 

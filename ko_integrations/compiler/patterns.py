@@ -90,14 +90,17 @@ class PatternIndex:
                 for form in _forms(predicate.name, pattern):
                     self._add(form)
             for noun in predicate.nouns:
-                if keys := _keys(noun):
-                    self._nouns.add(keys).predicates.append(predicate.name)
+                for spelling in {noun, noun.replace(" ", "-", 1)}:
+                    if keys := _keys(spelling):
+                        self._nouns.add(keys).predicates.append(predicate.name)
         self.verbs -= FUNCTION_KEYS
         self.verbs |= {"be", "have"}
 
     def _add(self, form: _Form) -> None:
         if form.prefix:
             self._by_prefix.add(form.prefix).forms.append(form)
+            if form.subject_first is None:
+                self.verbs.add(form.prefix[-1])
         elif form.suffix and sum(key not in FUNCTION_KEYS for key in form.middle) == 0:
             self._by_suffix.add(form.suffix[::-1]).forms.append(form)
         else:
@@ -111,7 +114,8 @@ class PatternIndex:
         for end, node in self._by_prefix.walk(keys, 0):
             for form in node.forms:
                 if not form.middle:
-                    yield from _placed(form, keys, count, count)
+                    right = count - len(form.suffix)
+                    yield from _placed(form, keys, right, right)
                     continue
                 size = len(form.middle)
                 for start in range(end + 1, count - size):

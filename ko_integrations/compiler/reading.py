@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ko_integrations.compiler.patterns import FUNCTION_KEYS, Match, Span, pattern_index
 from ko_integrations.compiler.text import OPTIONAL, PRONOUNS, Token, Words, keys_of, tokens_of
@@ -14,7 +14,7 @@ __all__ = ["INHERITED", "ClauseReader", "Reading", "bare"]
 
 INHERITED = "\ue000"
 """Stands in a clause for the subject of the clause before it."""
-ACCEPT = 1.0
+ACCEPT = 0.85
 """Least score of a reading: one content word of the form, or less with an object of the right kind."""
 
 _KINDS_BY_NOUN = {
@@ -35,6 +35,7 @@ _KIND_OF_APPOSED = {
     "club": "team", "team": "team", "country": "country", "city": "city", "town": "city", "state": "place", "party": "party",
     "singer": "person", "actor": "person", "writer": "person", "language": "language", "programming language": "programming_language",
 }  # fmt: skip
+_FIRST_ITEM = re.compile(r",? and |, ")
 _QUOTES = "\"“”‘’«»`"
 _HEADED = re.compile(r"^(?:the|The) (?=(?:[A-Z][\w.]* )?(?:University|Kingdom|Republic|Bank|Institute|Department|Ministry|City|State|Province|Isle|Gulf|Bay|Museum|Church|Order|Duchy|House|Battle) of )")
 _MEASURED = ("number", "quantity", "date")
@@ -57,6 +58,7 @@ class Reading:
         subject: None where the clause names none; `possessive` when it is a word like "her".
         score: how well the clause fits; `margin` is the lead over the best reading with another predicate.
         stated: whether the vocabulary declares the wording (not a general form).
+        inverted: whether the object comes first in the clause.
     """
 
     predicate: str
@@ -66,6 +68,7 @@ class Reading:
     margin: float = 1.0
     possessive: bool = False
     stated: bool = True
+    inverted: bool = False
 
 
 class ClauseReader:
@@ -97,7 +100,7 @@ class ClauseReader:
             return []
         lead = ranked[0].score - (ranked[1].score if len(ranked) > 1 else 0.0)
         first = ranked[0]
-        ranked[0] = Reading(first.predicate, first.subject, first.object, first.score, lead, first.possessive)
+        ranked[0] = replace(first, margin=lead)
         return ranked
 
     def _matches(self, tokens: list[Token]) -> Iterator[tuple[Words, float, Iterator[Match]]]:
@@ -130,13 +133,16 @@ class ClauseReader:
         score += max(fit, -0.9) if match.noun and predicate.value_type not in _MEASURED else fit
         if subject is not None:
             score += _subject_score(predicate, subject)
-        return Reading(match.predicate, subject, value, score, possessive=match.possessive)
+        inverted = match.subject is not None and match.object < match.subject
+        return Reading(match.predicate, subject, value, score, possessive=match.possessive, inverted=inverted)
 
 
 def kind_score(predicate: Predicate, text: str) -> float:
     """How well the kind of `text` fits what the predicate holds: 1.5 if it is of a kind asked for."""
     value, implied = bare(text)
     kinds = kinds_of(value)
+    if not kinds and (" and " in value or ", " in value):
+        kinds = kinds_of(_FIRST_ITEM.split(value, maxsplit=1)[0])
     if implied and not (implied == "field" and "occupation" in kinds):
         kinds = kinds | {implied}
     wanted = predicate.object_kinds
@@ -225,7 +231,7 @@ def _inside_a_name(tokens: list[Token], words: Words, match: Match, predicate: P
     return price
 
 
-_BREAKING = frozenset(("be", "who", "which", ":", ";", "because", "but", "when", "while", "where", INHERITED))
+_BREAKING = frozenset(("be", "not", "never", "who", "which", ":", ";", "because", "but", "when", "while", "where", INHERITED))
 
 
 def _shape(keys: tuple[str, ...], span: Span, *, is_object: bool) -> float:
@@ -238,6 +244,8 @@ def _shape(keys: tuple[str, ...], span: Span, *, is_object: bool) -> float:
         score -= 1.2 * sum(key in _BREAKING for key in part)
     if part[0] in PREPOSITIONS or part[0] in (",", "and", "'s", "to") or part[0] == "not":
         score -= 1.5
+    if "not" in part or "never" in part:
+        score -= 3.0
     if part[0] == "be" or part[-1] in ("be", "have", "of", "and", "their", "'s"):
         score -= 2.0
     if len(part) > 9:

@@ -136,7 +136,7 @@ def _split(paragraph: str, speaker: str | None) -> Iterator[Sentence]:
 def _ends_sentence(before: str, after: str) -> bool:
     """A number, or letters with points ("D.C."), may end a sentence if the next word could start one."""
     word = before.rsplit(" ", 1)[-1]
-    if word[:-1].isdigit():
+    if word[:-1].replace("-", "").replace(",", "").isdigit():
         return after[:1].isupper() and len(before.split()) > 2
     starts = re.match(r"(?:He|She|It|They|The|I|We|His|Her|Its|Their|My|Our|This|That|In|On|At)\b", after)
     return bool(starts) and word not in ("Dr.", "Mr.", "Mrs.", "Ms.", "Prof.", "St.")
@@ -159,6 +159,8 @@ def _key(words: list[str], number: int) -> str:
         return _key_of_s(words, number)
     if word in ("'", "’") and number and words[number - 1].endswith("s") and number + 1 < len(words):
         return "'s"
+    if word in ("Not", "Never"):
+        return word
     lower = word.lower().replace("’", "'")
     if number and word[0].isupper() and lower in SKIPPED:
         return lower
@@ -169,11 +171,19 @@ def _key(words: list[str], number: int) -> str:
         return "" if following in BE or following == "not" or is_participle(following) else "have"
     if lower in ("do", "does", "did") and number + 1 < len(words) and words[number + 1].isalpha() and words[number + 1].lower() not in _AFTER_OBJECT:
         return "" if number else "do"
+    if lower in BE and _is_progressive(words, number):
+        return ""
     if lower in ("can", "will") and number + 1 < len(words) and words[number + 1].lower() == "be":
         return ""
     if lower in BE and number and words[number - 1].lower() in _BE_BEFORE_BE:
         return ""
     return _plain_key(lower)
+
+
+def _is_progressive(words: list[str], number: int) -> bool:
+    """ "is living" states what "lives" does."""
+    following = next((word for word in words[number + 1 : number + 3] if word.lower() not in SKIPPED), "")
+    return following.islower() and following.endswith("ing") and len(following) > 5 and following not in ("during", "nothing", "something")
 
 
 _AFTER_OBJECT = frozenset("in at on by for to from with as of and or but when because".split())

@@ -1,0 +1,5 @@
+"""Text to facts: `OfflineCompiler` by rule, `LLMCompiler` by any language model."""
+
+from ko_integrations.compiler.offline import OfflineCompiler
+
+__all__ = ["OfflineCompiler"]

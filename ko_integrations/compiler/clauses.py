@@ -1,0 +1,245 @@
+"""A sentence to simple clauses: relative clauses, appositions, coordination, fronted and compound predicates.
+
+Each clause comes out as text with a subject of its own, so that one reader of simple clauses serves them
+all: "X, founded in Y, makes Z" gives "X is founded in Y" and "X makes Z".
+"""
+
+import re
+from collections.abc import Iterator
+
+from ko_integrations.compiler.patterns import PatternIndex
+from ko_integrations.compiler.reading import INHERITED
+from ko_integrations.compiler.text import Token, keys_of, tokens_of
+from ko_integrations.kinds import demonym_of, kinds_of
+from ko_integrations.morphology import ARTICLES, PREPOSITIONS, is_participle
+
+__all__ = ["ANTECEDENT", "ClauseSplitter"]
+
+ANTECEDENT = "\ue001"
+"""Stands in a clause for the object of the clause before it ("..., which is based in Oslo")."""
+
+_TRIGGER = re.compile(
+    r"[,;()]|\b(?:and|but|who|which|that|whose|where|because|although|though|while|when|whereas|such as|since|after|before|like)\b|-year-old|-year old"
+    r"|^(?:As|Born|[A-Z]\w+ed) |\b(?:is|am|are|was|were)\b|['’](?:s|m|re) ", re.IGNORECASE,
+)  # fmt: skip
+_RELATIVE = frozenset(("who", "which", "that", "whose"))
+_CUTS = frozenset("because although though while when whereas".split())
+_SUBJECTS = frozenset("he she it they we i this his her its their my our there".split())
+_SUCH_AS = re.compile(r"^(?:the |The )?(?P<class>.+?),? (?:such as|like|including) (?P<names>[A-Z].+)$")
+_FRONTED = re.compile(r"^(?:As (?P<role>an? [^,]+)|(?P<verb>Born|[A-Z]\w+ed) (?P<rest>(?:in|by|at|from|on|after|to|as) [^,]+)), (?P<main>.+)$")
+_EVIDENCE = re.compile(
+    r"^(?:(?:the|a|an|his|her|their|post-\w+|follow-up|repeat|recent|latest|new) )*(?:[\w-]+ ){0,2}?(?:scans?|tests?|results?|exam|examination|imaging|data|records?|mri|ct|x-ray|"
+    r"ultrasound|labs?|bloodwork|report|analysis) (?:shows?|showed|reveals?|revealed|demonstrated?|indicates?|indicated|confirms?|confirmed|found) (?:that )?(?=(?:the |a |an )?[\w-]+ (?:\w+ed|is|was|has|of) )",
+    re.IGNORECASE,
+)
+_AGED = re.compile(r"^(?P<age>\d{1,3})[- ](?:year|yr)s?[- ]old\b,? ?(?P<rest>.*)$")
+_COPULA = re.compile(r"^(?P<subject>.+?)(?: (?:is|am|are|was|were)|['’](?:s|m|re))(?P<now> (?:currently|now|also|still))? (?P<article>an? )?(?P<complement>\S.*)$")
+_EMPLOYED = re.compile(r"^(?P<role>[a-z][\w -]*?(?: (?:of|in) [a-z]\w+(?: \w+)?)?) (?P<link>at|for|with) (?P<where>(?:the )?[A-Z\d].*)$")
+_ATTRIBUTIVE = re.compile(r"^(?P<one>(?:[A-Z][\w.'’&-]*)(?: [A-Z][\w.'’&-]*){0,3}) (?P<noun>[a-z]\w+(?: [a-z]\w+)?) (?P<two>(?:The )?[A-Z].*)$")
+_AS_ROLE = re.compile(r"^(?P<head>.+? (?:joined|joins|at|for|with|from|by) .+?) as (?:an? |the |their |its )?(?P<role>[a-z][\w -]+)$")
+_SEXES = frozenset("man woman boy girl male female gentleman lady".split())
+
+
+class ClauseSplitter:
+    """Splits sentences with the verbs and nouns that the forms of a vocabulary know."""
+
+    def __init__(self, index: PatternIndex) -> None:
+        self._index = index
+        self._verbs = index.verbs
+
+    def clauses(self, sentence: str) -> Iterator[str]:
+        """Yield the simple clauses of a sentence, in order."""
+        sentence = _EVIDENCE.sub("", sentence).rstrip(" .!;,")
+        if not _TRIGGER.search(sentence):
+            yield sentence
+            return
+        if match := _SUCH_AS.match(sentence):
+            words = match["class"].split(" ")
+            if not any(self._finite(token) for token in tokens_of(match["class"])) and words[-1].islower():
+                yield f"{match['names']} is a {' '.join(words[:-1])} {words[-1].removesuffix('s')}"
+                return
+        if match := _FRONTED.match(sentence):
+            subject = self._leading_name(match["main"])
+            if subject:
+                predicate = match["role"] or f"{match['verb'].lower()} {match['rest']}"
+                yield f"{subject} is {predicate}"
+                if subject != match["main"]:
+                    yield from self.clauses(match["main"])
+                return
+        for clause in self._split(sentence):
+            yield from self._complements(clause)
+
+    def finite(self, text: str) -> bool:
+        """Return whether `text` contains a finite verb of the vocabulary or a form of "be" or "have"."""
+        return any(self._finite(token) for token in tokens_of(text))
+
+    def _finite(self, token: Token, *, base: bool = False) -> bool:
+        if token.key in ("be", "have"):
+            return True
+        if not token.text.islower() or token.key not in self._verbs or token.text.endswith("ing"):
+            return False
+        return base or token.text.endswith(("s", "ed")) or token.text in _PAST
+
+    def _leading_name(self, text: str) -> str:
+        tokens = tokens_of(text)
+        for number, token in enumerate(tokens):
+            if number and self._finite(token):
+                return text[: token.start].strip(" ,")
+            if not number and not token.text[0].isupper() and token.text not in ("he", "she", "it", "they"):
+                return ""
+        return text.strip(" .,")
+
+    def _split(self, text: str) -> Iterator[str]:
+        """Yield the coordinated, relative and apposed clauses of `text`."""
+        tokens = tokens_of(text)
+        seen = False
+        depth = 0
+        for number, token in enumerate(tokens):
+            if token.text in "(\"“":
+                depth += 1
+            elif token.text in ")\"”" and depth:
+                depth -= 1
+            if depth > 0 or not number:
+                seen = seen or self._finite(token)
+                continue
+            cut = self._cut(text, tokens, number, seen)
+            if cut is not None:
+                yield from cut
+                return
+            seen = seen or self._finite(token, base=tokens[0].text in ("I", "We", "They", "You", INHERITED))
+        yield text
+
+    def _cut(self, text: str, tokens: list[Token], number: int, seen: bool) -> list[str] | None:
+        token, word = tokens[number], tokens[number].text.lower()
+        head = text[: token.start].rstrip(" ,")
+        after = tokens[number + 1] if number + 1 < len(tokens) else None
+        if after is None:
+            return None
+        if word == ";":
+            return [*self._split(head), *self._split(text[after.start :])]
+        if word in _CUTS and seen and token.text.islower():
+            return [*self._split(head)]
+        if word in _RELATIVE and token.text.islower() and (word != "that" or tokens[number - 1].text[-1:] == "," or tokens[number - 1].text[0].isupper()):
+            if self._finite(after, base=True) or word == "whose" or after.text in ("also", "currently", "now"):
+                return self._relative(text, head, word, after.start, seen)
+            return None
+        if word in (",", "and", "but"):
+            return self._joined(text, tokens, number, head, seen)
+        return None
+
+    def _relative(self, text: str, head: str, word: str, start: int, seen: bool) -> list[str]:
+        rest, main = self._until_comma(text[start:])
+        subject = ANTECEDENT if seen else head
+        if word == "whose":
+            relative = f"{subject}'s {rest}"
+        else:
+            relative = f"{subject} {rest}"
+        tail = [f"{INHERITED} {main}" if seen else f"{head} {main}"] if main else []
+        first = [*self._split(head)] if seen else []
+        return [*first, *self._split(relative), *(part for piece in tail for part in self._split(piece))]
+
+    def _until_comma(self, text: str) -> tuple[str, str]:
+        """Return the text up to the comma that closes an inserted clause, and what follows it."""
+        tokens = tokens_of(text)
+        for number, token in enumerate(tokens[:-1]):
+            after = tokens[number + 1]
+            if after.text in ("and", "but") and number + 2 < len(tokens):
+                after = tokens[number + 2]
+            if token.text == "," and self._finite(after):
+                return text[: token.start], text[after.start :]
+        return text.rstrip(" ,"), ""
+
+    def _joined(self, text: str, tokens: list[Token], number: int, head: str, seen: bool) -> list[str] | None:
+        following = number + 1
+        while following < len(tokens) and tokens[following].text.lower() in ("and", "but", "also", "then", ","):
+            following += 1
+        if following >= len(tokens):
+            return None
+        after, comma = tokens[following], tokens[number].text == ","
+        rest = text[after.start :]
+        if seen and self._finite(after, base=tokens[0].text in ("I", "We", "They", INHERITED)):
+            return [*self._split(head), *self._split(f"{INHERITED} {rest}")]
+        lower = after.text.lower()
+        if seen and (lower in _SUBJECTS or lower in ARTICLES or after.text[0].isupper()) and self._has_clause(tokens, following):
+            return [*self._split(head), *self._split(rest)]
+        if not comma or following != number + 1:
+            return None
+        return self._apposed(text, tokens, following, head, seen)
+
+    def _is_noun(self, token: Token) -> bool:
+        return any(True for _ in self._index.nouns_at(keys_of([token]).keys, 0))
+
+    def _has_clause(self, tokens: list[Token], start: int) -> bool:
+        """Whether a verb comes before the next comma or conjunction: the words are a clause, not a list item."""
+        for place in range(start + 1, len(tokens)):
+            if tokens[place].text.lower() in (",", "and", "or", "but"):
+                return False
+            if self._finite(tokens[place], base=tokens[start].text.lower() in ("i", "we", "they")):
+                return True
+        return False
+
+    def _apposed(self, text: str, tokens: list[Token], place: int, head: str, seen: bool) -> list[str] | None:
+        after = tokens[place]
+        following = tokens[place + 1].text.lower() if place + 1 < len(tokens) else ""
+        subject = ANTECEDENT if seen else head
+        inserted, main = self._until_comma(text[after.start :])
+        aged = _AGED.match(inserted)
+        if after.text.islower() and following and (following[0].isdigit() or tokens[place + 1].text[0].isupper()) and self._is_noun(after):
+            rest = [f"{INHERITED if seen else head} {main}"] if main else []
+            return [*(self._split(head) if seen else ()), f"{INHERITED if seen else head} has {inserted}", *(part for piece in rest for part in self._split(piece))]
+        if after.text.isdigit() and len(after.text) < 4 and not seen and following in ("", ","):
+            inserted, main = f"{after.text} years old", text[tokens[place + 1].end :].strip() if following else ""
+        elif not (after.text.lower() in ARTICLES or aged or after.text.islower() and is_participle(after.text) and following in PREPOSITIONS):
+            return None
+        rest = [f"{INHERITED if seen else head} {main}"] if main else []
+        first = [*self._split(head)] if seen else []
+        return [*first, *self._split(f"{subject} is {inserted}"), *(part for piece in rest for part in self._split(piece))]
+
+    def _complements(self, clause: str) -> Iterator[str]:
+        """Yield what "X is a 42-year-old Norwegian cardiologist at MGH" says, one statement each."""
+        if (role := _AS_ROLE.match(clause)) and self.finite(role["head"]) and "occupation" in kinds_of(_until_link(role["role"])):
+            subject = self._leading_name(role["head"]) or role["head"].split(" ", 1)[0]
+            yield from self._complements(role["head"])
+            yield f"{subject} works as {role['role']}"
+            return
+        match = _COPULA.match(clause)
+        if match is None or self.finite(match["subject"]):
+            if match is None and (pair := _ATTRIBUTIVE.match(clause)) and not self.finite(clause):
+                yield f"{pair['two']} is a {pair['one']} {pair['noun']}"
+            yield clause
+            return
+        subject, rest = match["subject"], match["complement"]
+        if aged := _AGED.match(rest):
+            yield f"{subject} is {aged['age']} years old"
+            rest = aged["rest"]
+            if not rest:
+                return
+        words = rest.split(" ")
+        if words[0].lower() in _SEXES and aged:
+            yield f"{subject}'s gender is {words[0]}"
+            rest = rest[len(words[0]) :].strip()
+            if not rest:
+                return
+        first = words[0]
+        if len(words) > 1 and demonym_of(first) and first[0].isupper() and "occupation" in kinds_of(_until_link(" ".join(words[1:]))):
+            yield f"{subject} is a citizen of {demonym_of(first)}"
+            rest = " ".join(words[1:])
+        if (job := _EMPLOYED.match(rest)) and "occupation" in kinds_of(_until_link(job["role"])):
+            yield f"{subject} works as {job['role']}"
+            yield f"{subject} works {job['link']} {job['where']}"
+            return
+        if rest == match["complement"]:
+            yield clause
+        else:
+            yield f"{subject} is a {rest}"
+
+
+def _until_link(text: str) -> str:
+    """The noun phrase before a preposition: "professor" of "professor of physics"."""
+    return re.split(r" (?:of|in|at|for|with|from|on|who|and)\b|,", text, maxsplit=1)[0].strip()
+
+
+_PAST = frozenset(
+    "wrote sang spoke made took gave got held bought built sold led left began became came ran rose died drew chose taught thought wore ate "
+    "drove fell fought knew grew won stood sat spent shot met lost paid kept learnt went had did was were found wed".split()
+)

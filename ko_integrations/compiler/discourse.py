@@ -1,0 +1,118 @@
+"""Whom a text speaks of: the first person, pronouns, short names and descriptions such as "the company"."""
+
+import re
+from dataclasses import dataclass, field
+
+from ko_integrations.compiler.reading import bare
+from ko_integrations.compiler.text import FIRST_PERSON
+from ko_integrations.kinds import country_named, kinds_of, pronoun_of
+
+__all__ = ["Discourse"]
+
+_POSSESSED = re.compile(r"^(?P<owner>my|our|his|her|its|their|[^\W\d_].*?['’]s?) (?P<noun>[a-z][\w -]*?)(?:,? (?P<name>[A-Z][\w.'’ -]*))?$", re.IGNORECASE)
+_DESCRIBED = re.compile(r"^(?:[Tt]he|[Tt]his|[Tt]hat) (?P<noun>[a-z][\w -]*)$")
+_TITLE = re.compile(r"^(?:Dr|Mr|Mrs|Ms|Prof|Professor|Sir|Dame)\.? ")
+_OBJECTS = frozenset(("organisation", "place", "city", "country", "continent", "label", "broadcaster", "team", "party", "award", "work", "product", "software"))
+_KINDS_OF_NOUNS = {
+    "person": frozenset("patient man woman boy girl doctor physician singer actor actress author writer player director artist politician musician guy lady person user customer employee".split()),
+    "organisation": frozenset("company firm organisation organization band group team club startup start-up university school agency institution label manufacturer hospital bank corporation".split()),
+    "place": frozenset("city town village country state region river mountain island building capital place".split()),
+    "work": frozenset("film movie book novel song album series show game play poem painting magazine newspaper article trial study paper".split()),
+    "product": frozenset("product car phone device drug medication compound software app application program project tool system service library model inhibitor tumour tumor".split()),
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Mention:
+    name: str
+    kinds: set[str]
+    pronoun: str | None
+
+
+@dataclass(slots=True)
+class Discourse:
+    """The subjects of a text so far, latest last."""
+
+    _mentions: list[_Mention] = field(default_factory=list)
+
+    @property
+    def last(self) -> str | None:
+        """The subject spoken of last."""
+        return self._mentions[-1].name if self._mentions else None
+
+    def mention(self, name: str, kinds: tuple[str, ...] = ()) -> None:
+        """Remember that `name` was the subject of a statement that fits things of `kinds`."""
+        for number, known in enumerate(self._mentions):
+            if known.name == name:
+                known.kinds.update(kinds)
+                self._mentions.append(self._mentions.pop(number))
+                return
+        found = set(kinds_of(name)) or set(kinds)
+        self._mentions.append(_Mention(name, found, pronoun_of(name) if not found & _OBJECTS else None))
+
+    def resolve(self, text: str, speaker: str) -> str | None:
+        """Return the subject that `text` means, or None where nothing in the text tells."""
+        text = text.strip(" ,;:\"“”")
+        lower = text.lower()
+        if lower in FIRST_PERSON:
+            return speaker
+        if lower in ("you", "your", "yours", "there", "who", "which", "what", "someone", "somebody", "everyone", "everybody", "people", "nobody", "one"):
+            return None
+        if lower in ("he", "him", "his", "she", "her", "hers", "it", "its", "they", "them", "their", "this", "that", "these", "those"):
+            return self._by_pronoun(lower, speaker)
+        if match := _POSSESSED.match(text):
+            return self._possessed(match, speaker)
+        if match := _DESCRIBED.match(text):
+            return self._described(match["noun"].lower()) or match["noun"]
+        name = bare(text)[0]
+        if name[:4] in ("The ", "the ") and country_named(name):
+            name = name[4:]
+        return self._by_short_name(name) or name
+
+    def _possessed(self, match: re.Match[str], speaker: str) -> str | None:
+        """ "My brother" is a subject of its own: "user's brother"; "my brother Tom" is Tom."""
+        if match["name"]:
+            return str(match["name"])
+        owner = re.sub(r"['’]s?$", "", match["owner"])
+        resolved = self.resolve(owner, speaker)
+        return f"{resolved}'s {match['noun']}" if resolved else None
+
+    def _by_pronoun(self, word: str, speaker: str) -> str | None:
+        group = {"him": "he", "his": "he", "her": "she", "hers": "she"}.get(word, word)
+        for known in reversed(self._mentions):
+            if group in ("he", "she"):
+                if known.kinds & _OBJECTS or known.name == speaker == "user" or known.pronoun not in (None, "they", group):
+                    continue
+            elif group in ("it", "its", "this", "that"):
+                if "person" in known.kinds or known.name == speaker or known.pronoun in ("he", "she"):
+                    continue
+            elif known.name == speaker:
+                continue
+            return known.name
+        return None
+
+    def _described(self, noun: str) -> str | None:
+        head = noun.rsplit(" ", 1)[-1]
+        for kind, nouns in _KINDS_OF_NOUNS.items():
+            if head not in nouns:
+                continue
+            for known in reversed(self._mentions):
+                fits = known.kinds & {kind, "city", "country"} if kind == "place" else kind in known.kinds
+                if fits or head in known.name.lower() or not known.kinds and (kind != "person" or known.pronoun is not None):
+                    if known.name != "user" or kind == "person":
+                        return known.name
+        return None
+
+    def _by_short_name(self, name: str) -> str | None:
+        """Return the one person mentioned whose full name has `name` as its first or last words."""
+        short = _TITLE.sub("", name).split()
+        if len(short) > 2 or not short or not short[0][:1].isupper():
+            return None
+        found = []
+        for known in self._mentions:
+            full = _TITLE.sub("", known.name).split()
+            if known.name != name and len(full) >= len(short) and (full[: len(short)] == short or full[-len(short) :] == short):
+                if known.kinds & _OBJECTS and full != short:
+                    continue
+                found.append(known.name)
+        return found[0] if len(found) == 1 else None
