@@ -23,7 +23,6 @@ from ko_integrations.log.schema import APPLICATION_ID, FORMAT
 
 __all__ = ["MemoryDatabase", "SqliteDatabase"]
 
-MAGIC = b"SQLite format 3\0"
 CACHE_KIB = 8_192
 
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
@@ -113,18 +112,14 @@ class SqliteDatabase(Database):
         return LogError(f"{self.path}: {error}")
 
     def inspect(self) -> int:
-        """Look at the file before anything is written to it."""
-        try:
-            with self.path.open("rb") as file:
-                start = file.read(len(MAGIC))
-        except FileNotFoundError:
+        """Look at the file before anything is written to it.
+
+        Through SQLite only: a file opened and closed by other means takes with it the locks that SQLite holds
+        on that file for this whole process (POSIX advisory locks), and another process that closes the
+        log would then delete the write-ahead log under us.
+        """
+        if not self.path.exists():
             return 0
-        except OSError as error:
-            raise LogUnavailableError(f"{self.path}: {error.strerror}") from error
-        if not start:
-            return 0
-        if start != MAGIC:
-            raise NotAStoreError(f"{self.path} is not a version log; it was left alone")
         connection: sqlite3.Connection | None = None
         try:
             connection = self._open()
@@ -132,6 +127,8 @@ class SqliteDatabase(Database):
             (number,) = connection.execute("PRAGMA user_version").fetchone()
             tables = connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
         except sqlite3.Error as error:
+            if _code(error) == sqlite3.SQLITE_NOTADB:
+                raise NotAStoreError(f"{self.path} is not a version log; it was left alone") from error
             raise self.mapped(error) from error
         finally:
             if connection is not None:
