@@ -8,6 +8,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,8 +16,13 @@ from chromadb.api import ClientAPI
 from chromadb.api.models.Collection import Collection
 from chromadb.errors import NotFoundError
 
-from ko_integrations.errors import IndexMismatchError, IndexUnavailableError, InvalidInputError
-from ko_integrations.index.chroma_files import check_segment
+from ko_integrations.errors import (
+    IndexMismatchError,
+    IndexUnavailableError,
+    InvalidInputError,
+    StoreClosedError,
+)
+from ko_integrations.index.chroma_files import check_segment, clear_unused, segment_folder
 from ko_integrations.index.chroma_scrub import scrub_folder
 from ko_integrations.index.chroma_source import (
     CallerClient,
@@ -84,6 +90,8 @@ class ChromaIndex:
         self._given = collection
         self._handle: tuple[ClientAPI, Collection] | None = None
         self._batch: int | None = None
+        # The first write makes the files, out of used memory (see chroma_files).
+        self._new_files = True
         self.created = False
         self._closed = False
 
@@ -111,7 +119,7 @@ class ChromaIndex:
         """
         index = cls._bind(where, name=name, generation=generation, dimension=dimension, patience=patience)
         try:
-            with index._source.session("opening"):
+            with index._session("opening"):
                 index._collection()
         except BaseException:
             index.close()
@@ -184,7 +192,7 @@ class ChromaIndex:
         """
         rows = as_rows(vectors, len(ids), self.dimension)
         last = list({id_: row for row, id_ in enumerate(ids)}.values())
-        with self._source.session("upsert"):
+        with self._session("upsert"):
             for page in pages(last, self._page_size()):
                 self._call(
                     "upsert",
@@ -193,10 +201,15 @@ class ChromaIndex:
                     documents=[texts[row] for row in page],
                     metadatas=[self._metadata(namespaces[row]) for row in page],
                 )
+            if self._new_files and isinstance(self._source, EmbeddedFolder):
+                found = segment_folder(self._source.path, self.collection_name)
+                if found is not None:
+                    clear_unused(found[0])
+                self._new_files = False
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove records. Ids it does not have are not even sent: a delete leaves its id in Chroma's queue."""
-        with self._source.session("delete"):
+        with self._session("delete"):
             for page in pages(list(dict.fromkeys(ids)), self._page_size()):
                 held = self._call("get", ids=page, include=[])["ids"]
                 if held:
@@ -213,7 +226,7 @@ class ChromaIndex:
             return []
         query = as_rows(vector.reshape(1, -1), 1, self.dimension)
         where = self._where(namespace)
-        with self._source.session("query"):
+        with self._session("query"):
             found = self._call(
                 "query", query_embeddings=query, n_results=k, where=where, include=["distances"]
             )
@@ -226,7 +239,7 @@ class ChromaIndex:
         """Yield every id, read page by page."""
         offset, where = 0, self._where(None)
         while True:
-            with self._source.session("get"):
+            with self._session("get"):
                 limit = self._page_size()
                 page = self._call("get", where=where, limit=limit, offset=offset, include=[])["ids"]
             yield from page
@@ -238,7 +251,7 @@ class ChromaIndex:
         """Return the number of records."""
         if self._given is not None:
             return sum(1 for _ in self.ids())
-        with self._source.session("count"):
+        with self._session("count"):
             return int(self._call("count"))
 
     def unreachable(self, ids: Sequence[str], vectors: "NDArray[np.float32]") -> list[str]:
@@ -250,7 +263,7 @@ class ChromaIndex:
         where = self._where(None)
         lost = []
         for page in pages(range(len(ids)), _AUDIT_PAGE):
-            with self._source.session("self-query"):
+            with self._session("self-query"):
                 found = self._call(
                     "query",
                     query_embeddings=rows[page],
@@ -276,9 +289,9 @@ class ChromaIndex:
         if not ids:
             return None
         if isinstance(self._source, EmbeddedFolder):
-            with self._source.session("scrub"):
+            with self._session("scrub"):
                 return scrub_folder(self._source, self._name_of, self.generations(), ids, self.dimension)
-        with self._source.session("delete"):
+        with self._session("delete"):
             for name in [self.collection_name] if self._given else map(self._name_of, self.generations()):
                 collection = self._given or self._source.client.get_collection(name, embedding_function=None)
                 for page in pages(list(dict.fromkeys(ids)), self._page_size()):
@@ -292,7 +305,7 @@ class ChromaIndex:
         if self._given is not None:
             return [self.generation]
         pattern = re.compile(re.escape(self._name_of(0)[:-1]) + r"([0-9]+)")
-        with self._source.session("list"):
+        with self._session("list"):
             names = collection_names(self._source.client)
         return sorted(int(match[1]) for match in map(pattern.fullmatch, names) if match)
 
@@ -300,7 +313,7 @@ class ChromaIndex:
         """Drop the collection of another generation, if it exists."""
         if self._given is not None or generation == self.generation:
             return
-        with self._source.session("drop"):
+        with self._session("drop"):
             drop(self._source.client, self._name_of(generation))
 
     def next_generation(self, dimension: int | None = None) -> "ChromaIndex":
@@ -328,16 +341,16 @@ class ChromaIndex:
         if self._given is not None:
             self.delete(list(self.ids()))
             return
-        self._handle, self.created = None, True
+        self._handle, self.created, self._new_files = None, True, True
         try:
-            with self._source.session("reset"):
+            with self._session("reset"):
                 drop(self._source.client, self.collection_name)
                 self._collection()
         except IndexUnavailableError:
             if not isinstance(self._source, EmbeddedFolder):
                 raise
             self._source.restart()
-            with self._source.session("reset"):
+            with self._session("reset"):
                 self._collection()
 
     def close(self) -> None:
@@ -346,6 +359,11 @@ class ChromaIndex:
             self._closed = True
             self._handle = None
             self._source.release()
+
+    def _session(self, doing: str) -> AbstractContextManager[None]:
+        if self._closed:
+            raise StoreClosedError("the semantic index was closed")
+        return self._source.session(doing)
 
     # -- the collection ---------------------------------------------------------------------------
 
@@ -423,7 +441,7 @@ class ChromaIndex:
         return {"$and": wanted} if len(wanted) > 1 else next(iter(wanted), None)
 
     def _reaches(self, id_: str, vector: "NDArray[np.float32]") -> bool:
-        with self._source.session("self-query"):
+        with self._session("self-query"):
             found = self._call(
                 "query", query_embeddings=vector.reshape(1, -1), n_results=1, ids=[id_], include=[]
             )

@@ -7,11 +7,12 @@ the HNSW file as a dead element. Both can only be mended at the files.
 An HNSW file, as Chroma's hnswlib writes it (persistence version 1): `header.bin` describes the layout,
 `data_level0.bin` has an element of fixed size for each record, dead or alive (links, vector, label),
 `length.bin` the length of each vector as it was given, `link_lists.bin` each element's upper links after
-their size in bytes, and `index_metadata.pickle` the labels that live. What lies beyond the elements in use
-is whatever the memory held.
+their size in bytes, and `index_metadata.pickle` the labels that live. A new file has room for a hundred
+elements, and what lies beyond those in use is whatever the process's memory held: texts, for example.
 """
 
 import mmap
+import os
 import pickle
 import sqlite3
 import struct
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_segment",
+    "clear_unused",
     "compact_database",
     "orphan_folders",
     "overwrite_dead_vectors",
@@ -121,27 +123,39 @@ def _links_are_whole(data: bytes, count: int) -> bool:
     return position <= len(data)
 
 
+def clear_unused(folder: Path) -> None:
+    """Overwrite what lies beyond the elements in use; harmless while the client is open, for it writes only those."""
+    if not (folder / "header.bin").exists():
+        return
+    layout = _Layout.read(folder)
+    for name, used in (("data_level0.bin", layout.count * layout.size), ("length.bin", layout.count * 4)):
+        with (folder / name).open("r+b") as file:
+            unused = file.seek(0, os.SEEK_END) - used
+            if unused > 0:
+                file.seek(used)
+                file.write(bytes(unused))
+
+
 def overwrite_dead_vectors(folder: Path) -> None:
-    """Overwrite, in the saved file of a closed client, the vector of every element that is not a live record.
+    """Overwrite, in the saved files of a closed client, the vector of every element that is not a live record.
 
     Dead elements stay in the graph as waypoints, so each takes the vector of a live neighbour: searches
     pass through it as before, and it tells nothing that the neighbour does not.
     """
+    clear_unused(folder)
     if not (folder / "index_metadata.pickle").exists():
         return
     layout = _Layout.read(folder)
-    capacity = (folder / "data_level0.bin").stat().st_size // layout.size
-    if capacity == 0:
+    if layout.count == 0:
         return
-    elements = np.memmap(folder / "data_level0.bin", dtype=np.uint8, mode="r+", shape=(capacity, layout.size))
+    elements = np.memmap(
+        folder / "data_level0.bin", dtype=np.uint8, mode="r+", shape=(layout.count, layout.size)
+    )
     lengths = np.memmap(folder / "length.bin", dtype="<f4", mode="r+")
-    elements[layout.count :] = 0
-    lengths[layout.count :] = 0
-    used = elements[: layout.count]
-    labels = np.ascontiguousarray(used[:, layout.label :]).view("<u8").ravel()
+    labels = np.ascontiguousarray(elements[:, layout.label :]).view("<u8").ravel()
     alive = np.isin(labels, np.array(_live_labels(folder), dtype=np.uint64))
     for row in np.flatnonzero(~alive):
-        used[row, layout.vector : layout.label] = _stand_in(used, alive, row, layout)
+        elements[row, layout.vector : layout.label] = _stand_in(elements, alive, row, layout)
         lengths[row] = 1.0
     elements.flush()
     lengths.flush()
@@ -175,6 +189,7 @@ def compact_database(root: Path) -> None:
         sqlite3.Error: somebody else holds the database, or this SQLite has no FTS5.
     """
     with closing(sqlite3.connect(root / _DATABASE, isolation_level=None, timeout=10)) as database:
+        database.execute("PRAGMA secure_delete = ON")
         database.execute(
             "INSERT INTO embedding_fulltext_search (embedding_fulltext_search) VALUES ('optimize')"
         )

@@ -9,6 +9,7 @@ import numpy as np
 
 from ko_integrations.index.chroma_files import (
     check_segment,
+    clear_unused,
     compact_database,
     orphan_folders,
     overwrite_dead_vectors,
@@ -56,6 +57,8 @@ def scrub_folder(
         return f"{folder.path}: its database could not be compacted ({error})"
     finally:
         folder.connect()
+    for name in names:
+        _load_and_clear(folder, name)
     if not alone:
         return (
             f"{folder.path}: another Chroma client of this process has it open and may write old vectors back"
@@ -63,6 +66,14 @@ def scrub_folder(
     if traces(folder.path, [id_.encode() for id_ in ids[:_TRACED]]):
         return f"{folder.path}: this release of Chroma keeps records where we do not know to erase them"
     return None
+
+
+def _load_and_clear(folder: EmbeddedFolder, name: str) -> None:
+    """Load the vectors now: of a collection that is empty Chroma makes new files, out of used memory."""
+    folder.client.get_collection(name, embedding_function=None).get(limit=1, include=[])
+    found = segment_folder(folder.path, name)
+    if found is not None:
+        clear_unused(found[0])
 
 
 def _save_soon(folder: EmbeddedFolder, name: str) -> int:

@@ -31,7 +31,6 @@ from ko_integrations.errors import (
     InvalidInputError,
     KOError,
     NotAStoreError,
-    StoreClosedError,
 )
 
 __all__ = [
@@ -204,8 +203,6 @@ class EmbeddedFolder:
         _check_process(self._pid)
         # The client holds the interpreter lock anyway; taking turns costs nothing and lets scrub swap it.
         with self.lock, backend_errors(f"Chroma folder {self.path}, {doing}"):
-            if self._uses == 0:
-                raise StoreClosedError("the semantic index was closed")
             if self._client is not None and self._inode != _inode(self.path):
                 raise IndexUnavailableError(
                     f"the Chroma folder {self.path} was deleted or replaced while open"
