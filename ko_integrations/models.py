@@ -128,7 +128,7 @@ def _llama_index_tokens(response: Any) -> int:
 
 
 def _with_schema(system: str, schema: dict[str, Any]) -> str:
-    return f"{system}\nAnswer with one JSON object that fits this schema and nothing else:\n{json.dumps(schema)}"
+    return f"{system}\nAnswer with one JSON object that fits this schema, nothing else:\n{json.dumps(schema)}"
 
 
 def read_json(text: str) -> Any:

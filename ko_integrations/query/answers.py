@@ -1,7 +1,6 @@
 """The answer that a chosen path gives: value, route, versions, and one sentence."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
@@ -15,7 +14,6 @@ from ko_integrations.types import Answer, KnowledgeObject
 __all__ = ["Found", "abstain", "render", "respond"]
 
 _PRESENT = frozenset({"none", "current", "latest"})
-_POINTS = frozenset({"when", "ended", "duration"})
 
 
 def abstain(reason: str, confidence: float = 0.0, facts: Sequence[KnowledgeObject] = ()) -> Answer:
@@ -43,14 +41,16 @@ def respond(best: Ranked, slots: Sequence[Slot], operator: TemporalOperator, men
         route=_route(candidate, operator),
         facts=(*candidate.facts, *found.facts),
         confidence=best.probability,
-        text=_sentence(what, found, operator, len(slots) and slots[0].is_set),
+        text=_sentence(what, found, operator, any(slot.is_set for slot in slots)),
         path=path_of(candidate, slots),
     )
 
 
 def path_of(candidate: Candidate, slots: Sequence[Slot]) -> tuple[tuple[str, str], ...]:
     """Return the (subject, predicate) pairs that were followed."""
-    steps = [(ko.subject, profile.name) for ko, profile in zip(candidate.facts, candidate.profiles, strict=False)]
+    steps = [
+        (ko.subject, profile.name) for ko, profile in zip(candidate.facts, candidate.profiles, strict=False)
+    ]
     return (*steps, *((slot.subject, slot.predicate) for slot in slots))
 
 
@@ -62,7 +62,12 @@ def _inverse(best: Ranked) -> Answer:
     text = "; ".join(str(ko) for ko in several[:5])
     path = tuple((ko.subject, ko.predicate) for ko in several)
     return Answer(
-        value=value, route="exact", facts=tuple(several), confidence=best.probability, text=f"{text}.", path=path
+        value=value,
+        route="exact",
+        facts=tuple(several),
+        confidence=best.probability,
+        text=f"{text}.",
+        path=path,
     )
 
 
@@ -82,7 +87,9 @@ def _combined(found: Sequence[Found]) -> Found:
     if len(some) <= 1:
         return some[0] if some else Found(None)
     facts = tuple(ko for part in some for ko in part.facts)
-    if all(isinstance(part.value, list) or not part.facts or part.value == part.facts[0].object for part in some):
+    if all(
+        isinstance(part.value, list) or not part.facts or part.value == part.facts[0].object for part in some
+    ):
         values = [ko.object for ko in distinct(facts)]
         return Found(values if len(values) > 1 else values[0], facts)
     return Found([part.value for part in some], facts)
@@ -117,7 +124,8 @@ def render(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, datetime):
-        return f"{value:%Y-%m-%d}" if (value.hour, value.minute, value.second) == (0, 0, 0) else f"{value:%Y-%m-%d %H:%M}"
+        midnight = (value.hour, value.minute, value.second) == (0, 0, 0)
+        return f"{value:%Y-%m-%d}" if midnight else f"{value:%Y-%m-%d %H:%M}"
     if isinstance(value, list):
         parts = [render(item) for item in value]
         return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -48,6 +48,9 @@ EXPRESSION = (
 BARE_MONTH = rf"(?:{_PART}{_MONTH}|{_WEEKDAY}\b|today\b|now\b|this\s+morning\b)"
 """What is an expression of time only after a preposition: "since May", but not "may"."""
 
+_PART_WORDS = re.compile(
+    r"^(?:early|mid|late|(?:beginning|start|middle|end) of)[\s-]+|^(?:last|this) |,| of "
+)
 _NUMBERS = {word: n for n, word in enumerate("zero one two three four five six seven eight nine ten".split())}
 _MOMENT = timedelta(microseconds=1)
 
@@ -128,7 +131,9 @@ def _part_of_year(lower: str, year: int | None, now: datetime) -> Interval | Non
         quarter = int(match[1] or ("first", "second", "third", "fourth").index(match[2]) + 1)
         start = datetime(year, 3 * quarter - 2, 1, tzinfo=UTC)
         return Interval(start, _month(year, 3 * quarter).end)
-    bare = re.sub(r"^(?:early|mid|late|beginning of|start of|middle of|end of)[\s-]+|^(?:last|this) |,| of ", " ", lower)
+    bare = re.sub(
+        r"^(?:early|mid|late|beginning of|start of|middle of|end of)[\s-]+|^(?:last|this) |,| of ", " ", lower
+    )
     if match := re.fullmatch(rf"({_MONTH})(?: {_YEAR})?", " ".join(bare.split())):
         month = _MONTHS.index(match[1][:3]) + 1
         if year is None:
@@ -155,7 +160,9 @@ def _by_library(lower: str, now: datetime) -> Interval | None:
 def _date_parser() -> Any:
     from dateparser.date import DateDataParser
 
-    return DateDataParser(languages=["en"], settings={"STRICT_PARSING": False, "RETURN_AS_TIMEZONE_AWARE": False})
+    return DateDataParser(
+        languages=["en"], settings={"STRICT_PARSING": False, "RETURN_AS_TIMEZONE_AWARE": False}
+    )
 
 
 def _day(moment: datetime) -> Interval:

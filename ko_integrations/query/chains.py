@@ -78,7 +78,7 @@ def _plain(versions: Sequence[KnowledgeObject], *, as_list: bool = False) -> Fou
     return Found(values if as_list or len(values) > 1 else values[0], tuple(several))
 
 
-def _current(operator: TemporalOperator, slot: Slot, mentioned: str) -> Found:
+def _current(_operator: TemporalOperator, slot: Slot, _mentioned: str) -> Found:
     return _plain(slot.current, as_list=slot.is_set)
 
 
@@ -88,7 +88,7 @@ def _latest(operator: TemporalOperator, slot: Slot, mentioned: str) -> Found:
     return _current(operator, slot, mentioned) if slot.current else _plain(slot.chain()[-1:])
 
 
-def _period(operator: TemporalOperator, slot: Slot, mentioned: str) -> Found:
+def _period(operator: TemporalOperator, slot: Slot, _mentioned: str) -> Found:
     return _plain(_within(operator, slot), as_list=slot.is_set)
 
 
@@ -107,7 +107,7 @@ def _within(operator: TemporalOperator, slot: Slot) -> list[KnowledgeObject]:
     return held
 
 
-def _until(operator: TemporalOperator, slot: Slot, mentioned: str) -> Found:
+def _until(operator: TemporalOperator, slot: Slot, _mentioned: str) -> Found:
     if operator.anchor is not None:
         return _beside_anchor(operator, slot, -1)
     if operator.end is None:
@@ -115,7 +115,7 @@ def _until(operator: TemporalOperator, slot: Slot, mentioned: str) -> Found:
     return _plain(slot.at(operator.end - _INSTANT), as_list=slot.is_set)
 
 
-def _after(operator: TemporalOperator, slot: Slot, mentioned: str) -> Found:
+def _after(operator: TemporalOperator, slot: Slot, _mentioned: str) -> Found:
     if operator.anchor is not None:
         return _beside_anchor(operator, slot, 1)
     if operator.start is None:
@@ -150,7 +150,7 @@ def _runs(chain: Sequence[KnowledgeObject]) -> list[KnowledgeObject]:
     return runs
 
 
-def _previous(operator: TemporalOperator, slot: Slot, mentioned: str) -> Found:
+def _previous(operator: TemporalOperator, slot: Slot, _mentioned: str) -> Found:
     if slot.is_set:
         ended = [ko for ko in slot.chain() if ko.valid_to is not None and ko.valid_to <= slot.now]
         ended.sort(key=lambda ko: ko.valid_to or slot.now)
@@ -169,18 +169,18 @@ def _previous(operator: TemporalOperator, slot: Slot, mentioned: str) -> Found:
     return _plain([runs[-operator.ordinal]]) if len(runs) >= operator.ordinal else Found(None)
 
 
-def _first(operator: TemporalOperator, slot: Slot, mentioned: str) -> Found:
+def _first(operator: TemporalOperator, slot: Slot, _mentioned: str) -> Found:
     dated = operator.start or operator.end
     versions = _within(operator, slot) if dated else slot.chain()
     return _plain(versions[:1])
 
 
-def _nth(operator: TemporalOperator, slot: Slot, mentioned: str) -> Found:
+def _nth(operator: TemporalOperator, slot: Slot, _mentioned: str) -> Found:
     runs = _runs(slot.chain())
     return _plain([runs[operator.ordinal - 1]]) if len(runs) >= operator.ordinal else Found(None)
 
 
-def _count(operator: TemporalOperator, slot: Slot, mentioned: str) -> Found:
+def _count(operator: TemporalOperator, slot: Slot, _mentioned: str) -> Found:
     """Count changes of value; the first value is none."""
     runs = _runs(slot.chain())
     if not runs:
@@ -190,20 +190,18 @@ def _count(operator: TemporalOperator, slot: Slot, mentioned: str) -> Found:
 
 
 def _inside(moment: datetime, operator: TemporalOperator) -> bool:
-    return (operator.start is None or operator.start <= moment) and (operator.end is None or moment < operator.end)
+    return (operator.start is None or operator.start <= moment) and (
+        operator.end is None or moment < operator.end
+    )
 
 
 def _when(operator: TemporalOperator, slot: Slot, mentioned: str) -> Found:
     """Return when the version asked about began: the one named, else the first or the one that holds."""
     chain = slot.chain()
     named = [ko for ko in chain if mentioned and names_in(mentioned, ko)]
-    if named:
-        version = named[0] if operator.ordinal < 0 else named[-1]
-    elif operator.ordinal < 0:
-        version = chain[0] if chain else None
-    else:
-        version = slot.current[0] if slot.current else (chain[-1] if chain else None)
-    return Found(None) if version is None else Found(version.valid_from, (version,))
+    first, last = named[:1] or chain[:1], named[-1:] or list(slot.current[:1]) or chain[-1:]
+    versions = first if operator.ordinal < 0 else last
+    return Found(versions[0].valid_from, tuple(versions)) if versions else Found(None)
 
 
 def names_in(text: str, ko: KnowledgeObject) -> bool:
@@ -212,11 +210,11 @@ def names_in(text: str, ko: KnowledgeObject) -> bool:
     return bool(value) and f" {value} " in f" {plain(text)} "
 
 
-def _ended(operator: TemporalOperator, slot: Slot, mentioned: str) -> Found:
+def _ended(_operator: TemporalOperator, slot: Slot, mentioned: str) -> Found:
     ended = [ko for ko in slot.chain() if ko.valid_to is not None and ko.valid_to <= slot.now]
     named = [ko for ko in ended if mentioned and names_in(mentioned, ko)]
-    version = (named or ended or [None])[-1]
-    return Found(None) if version is None else Found(version.valid_to, (version,))
+    versions = (named or ended)[-1:]
+    return Found(versions[0].valid_to, tuple(versions)) if versions else Found(None)
 
 
 def _duration(operator: TemporalOperator, slot: Slot, mentioned: str) -> Found:
@@ -227,7 +225,7 @@ def _duration(operator: TemporalOperator, slot: Slot, mentioned: str) -> Found:
     return Found(Quantity((min(until, slot.now) - began.value).days, "day"), began.facts)
 
 
-def _trajectory(operator: TemporalOperator, slot: Slot, mentioned: str) -> Found:
+def _trajectory(operator: TemporalOperator, slot: Slot, _mentioned: str) -> Found:
     chain = slot.chain()
     if operator.start or operator.end:
         chain = _within(operator, slot)

@@ -37,9 +37,7 @@ class Nearness:
                 self._meaning[embedder.model_id] = known
         return known
 
-    def between(
-        self, embedder: Embedder, texts: Sequence[str], labels: Sequence[str]
-    ) -> list[list[float]]:
+    def between(self, embedder: Embedder, texts: Sequence[str], labels: Sequence[str]) -> list[list[float]]:
         """Return, of each text, its similarity to each label (-1 to 1), with at most one encoder call."""
         known = self._known(embedder.model_id, labels)
         missing = [label for label in dict.fromkeys(labels) if label not in known]

@@ -61,7 +61,9 @@ def _turned(
 def _owns_noun(asked: Asked, words: Sequence[Word], profile: Profile) -> bool:
     """Tell whether the name owns the noun ("Alice's manager", "the manager of Alice"): it is the subject then."""
     start, end = asked.mention.start, asked.mention.end
-    if words[start].lower in FIRST_PERSON & {"my", "our"} or (end < len(words) and words[end].lower in ("'s", "’s")):
+    if words[start].lower in FIRST_PERSON & {"my", "our"} or (
+        end < len(words) and words[end].lower in ("'s", "’s")
+    ):
         return True
     before = start - 1
     while before > 0 and words[before].lower in ("the", "a", "an", '"', "'", "“"):
@@ -73,7 +75,9 @@ def _owns_noun(asked: Asked, words: Sequence[Word], profile: Profile) -> bool:
 
 def _objects(text: str, words: Sequence[Word], mentions: Sequence[Mention]) -> list[Mention]:
     """Return the names in a question that may stand as objects: linked ones, then runs of capitals and quotations."""
-    found = [Mention(text[words[m.start].start : words[m.end - 1].end], m.start, m.end, m.prior) for m in mentions]
+    found = [
+        Mention(text[words[m.start].start : words[m.end - 1].end], m.start, m.end, m.prior) for m in mentions
+    ]
     start: int | None = None
     for i in range(len(words) + 1):
         part = i < len(words) and _continues_name(words, i, start)

@@ -18,8 +18,13 @@ _SLOTS = re.compile(r"\[[XY]\]")
 _OF_OBJECT = re.compile(r"(\w+) of \[Y\]")
 _MAX_PROFILES = 8_192
 # Words that a question form may have or lack without asking something else.
-_LOOSE = frozenset("a an the currently current now present presently right today nowadays actually please exactly".split())
-_VERBS = {form: "be" for form in "am is are was were s re been".split()} | {"does": "do", "did": "do", "has": "have", "had": "have"}
+_LOOSE = frozenset(
+    "a an the currently current now present presently right today actually please exactly".split()
+)
+_VERBS = {
+    form: base for base, forms in {"be": "am is are was were s re been", "do": "does did", "have": "has had"}.items()
+    for form in forms.split()
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +88,10 @@ class Lexicon:
         """Return how well the best declared predicate is named by `keys` together, if by all of them; else 0."""
         wanted = list(keys)
         shared = set.intersection(*(set(self._called.get(key, ())) for key in wanted)) if wanted else set()
-        return max((sum(self.declared[name].cues[key] for key in wanted) / len(wanted) for name in shared), default=0.0)
+        return max(
+            (sum(self.declared[name].cues[key] for key in wanted) / len(wanted) for name in shared),
+            default=0.0,
+        )
 
     def also_called(self, key: str) -> list[Profile]:
         """Return the declared predicates of another name with an alias of two words that ends in `key`."""
@@ -167,16 +175,23 @@ def _undeclared(lexicon: Lexicon, predicate: str, subject: str) -> Profile:
     words = _own_words(predicate, subject)
     keys = tuple(_content(words_of(" ".join(words)))) or tuple(key_of(word) for word in words)
     profile = Profile(predicate, " ".join(words), dict.fromkeys(keys, _NAME), (keys,), concept=predicate)
+    # Of "president of the French Republic" the noun is before "of the".
+    before, joined, _ = " ".join(words).partition(" of the ")
+    noun = before.split() if joined else words
     # "federal chancellor" is a chancellor: the longest right-hand part that is declared lends its words. So do,
     # for one word alone, predicates also called so: a "state president" is a president, and a head of state.
     lent: Profile | None = None
-    for start in range(len(words)):
-        declared = lexicon.vocabulary.get("_".join(words[start:]))
+    for start in range(len(noun)):
+        declared = lexicon.vocabulary.get("_".join(noun[start:]))
         if declared is not None:
             lent = lexicon.declared[declared.name]
             break
     cues = dict(profile.cues)
-    kin = [known for known in lexicon.also_called(keys[0]) if known is not lent] if len(keys) == 1 else []
+    kin = (
+        [known for known in lexicon.also_called(key_of(noun[0])) if known is not lent]
+        if len(noun) == 1
+        else []
+    )
     for known, factor in [*((known, _KIN) for known in kin), *(((lent, _LENT),) if lent else ())]:
         for key, weight in known.cues.items():
             cues[key] = max(cues.get(key, 0.0), factor * weight)

@@ -92,7 +92,13 @@ class _Session:
         """Answer by meaning if the evidence is good enough, else abstain and say what is missing."""
         near = self._ranked(
             near_candidates(
-                self.text, self.words, self._outside(), self.reader, self.lexicon, self._moment(), self.known_at
+                self.text,
+                self.words,
+                self._outside(),
+                self.reader,
+                self.lexicon,
+                self._moment(),
+                self.known_at,
             )
         )
         if near and near[0].probability >= ACCEPT:

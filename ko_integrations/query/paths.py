@@ -88,7 +88,9 @@ class Walker:
 
     def is_other_time(self, facts: Iterable[KnowledgeObject]) -> bool:
         """Tell whether `now` is clearly another time than the store's present, at which `facts` hold."""
-        return any(ko.valid_from > self.now + _TICK or (ko.valid_to and ko.valid_to <= self.now) for ko in facts)
+        return any(
+            ko.valid_from > self.now + _TICK or (ko.valid_to and ko.valid_to <= self.now) for ko in facts
+        )
 
     def _grouped(self, facts: Iterable[KnowledgeObject]) -> dict[str, list[KnowledgeObject]]:
         slots: dict[str, list[KnowledgeObject]] = {}

@@ -1,10 +1,10 @@
-"""A question as material to explain: its content words in order of their distance from the subject, and what it wants."""
+"""A question as material to explain: its content words, from the subject outwards, and what it wants."""
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ko_integrations.query.lexicon import Lexicon, Profile
+from ko_integrations.query.lexicon import Lexicon
 from ko_integrations.query.linking import Mention
 from ko_integrations.query.words import CARRIERS, FUNCTION_WORDS, Word, key_of
 
@@ -94,7 +94,9 @@ def analyse(text: str, words: Sequence[Word], mention: Mention, lexicon: Lexicon
     outside = [i for i in visible if not mention.start <= i < mention.end]
     ordered = [i for i in _by_distance(words, mention) if i in set(outside)]
     tokens = tuple(
-        _token(words, i, lexicon) for i in ordered if words[i].is_word and words[i].lower not in FUNCTION_WORDS
+        _token(words, i, lexicon)
+        for i in ordered
+        if words[i].is_word and words[i].lower not in FUNCTION_WORDS
     )
     kinds, noun = _wanted(words, outside)
     return Asked(
@@ -170,7 +172,11 @@ def _wanted(words: Sequence[Word], outside: Sequence[int]) -> tuple[frozenset[st
 def _coordinated(words: Sequence[Word], rest: Sequence[int]) -> Sequence[int]:
     """Return the second question of two: "in which country was ..., and [who is ...]"; it is what is asked for."""
     for place in range(len(rest) - 1):
-        if words[rest[place]].lower == "and" and words[rest[place + 1]].lower in {*_WH_KINDS, "what", "which"}:
+        if words[rest[place]].lower == "and" and words[rest[place + 1]].lower in {
+            *_WH_KINDS,
+            "what",
+            "which",
+        }:
             return rest[place + 1 :]
     return ()
 
@@ -193,9 +199,7 @@ def _noun_after(words: Sequence[Word], rest: Sequence[int]) -> tuple[frozenset[s
     for place, i in enumerate(rest):
         word = words[i]
         if not word.is_word or word.lower in FUNCTION_WORDS:
-            following = words[rest[place + 1]] if place + 1 < len(rest) else None
-            joins = word.lower == "of" and following is not None and following.lower not in FUNCTION_WORDS
-            if focus and not (joins and following is not None and not following.is_name_like or word.text in "/-"):
+            if focus and not _joins(words, word, rest[place + 1 : place + 2]):
                 break
             continue
         if (word.lower in CARRIERS and word.key not in _KIND_NOUNS) or _is_light(words, i):
@@ -209,12 +213,25 @@ def _noun_after(words: Sequence[Word], rest: Sequence[int]) -> tuple[frozenset[s
     return kinds, focus
 
 
+def _joins(words: Sequence[Word], link: Word, following: Sequence[int]) -> bool:
+    """Tell whether a noun phrase goes on: a bare common noun after "of", or the other half of "director/manager"."""
+    if link.text in "/-":
+        return True
+    return link.lower == "of" and any(
+        words[i].lower not in FUNCTION_WORDS and not words[i].is_name_like for i in following
+    )
+
+
 def _wants(words: Sequence[Word], outside: Sequence[int]) -> str:
     asked = [words[i].lower for i in outside if words[i].is_word][:3]
     if asked[:2] == ["how", "many"]:
         return "count"
     every = {words[i].lower for i in outside}
-    if asked and asked[0] in _AUXILIARIES and not every & {"what", "which", "who", "when", "where", "whom", "how"}:
+    if (
+        asked
+        and asked[0] in _AUXILIARIES
+        and not every & {"what", "which", "who", "when", "where", "whom", "how"}
+    ):
         return "truth"
     return "value"
 

@@ -41,7 +41,13 @@ class Fit:
         if self.exact:
             return 1.0 + 0.1 * self.focus
         weakest = min(self.support, default=0.0)
-        return 0.42 * self.coverage + 0.18 * self.loose + 0.2 * weakest + 0.2 * self.focus - 0.04 * len(self.support)
+        return (
+            0.42 * self.coverage
+            + 0.18 * self.loose
+            + 0.2 * weakest
+            + 0.2 * self.focus
+            - 0.04 * len(self.support)
+        )
 
 
 def explains(token: Token, profile: Profile) -> float:

@@ -43,73 +43,101 @@ class TemporalOperator:
         return question
 
 
+_Table = tuple[tuple[Kind, re.Pattern[str]], ...]
+
+
+def _table(*rows: tuple[Kind, str]) -> _Table:
+    return tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in rows)
+
+
 _E = rf"(?P<e>{EXPRESSION}|{BARE_MONTH})"
+_G = rf"(?P<g>{EXPRESSION}|{BARE_MONTH})"
 _FIRM = rf"(?P<e>{EXPRESSION})"
 _TO = rf"(?P<f>{EXPRESSION}|{BARE_MONTH})"
-_ANCHOR = r"(?P<a>[^?]+?)(?=\s*[?.!]*\s*$)"
-_CHANGE = (
-    r"(?:chang(?:ed?|es|ing)|updat(?:ed?|es)|switch(?:ed|es)?|mov(?:ed?|es)|revis(?:ed?|es)|replac(?:ed?|es)|evolv(?:ed?|es)"
-    r"|develop(?:ed)?(?=\s+(?:over|since|so|through|during))|respond(?:ed|s)?|progress(?:ed|es)?|shift(?:ed|s)?|vari(?:ed|es)"
-    r"|correct(?:ed|s)?|amend(?:ed|s)?|turn(?:ed)?\s+over)\b"
+_JUST = r"(?:(?:just|right|shortly|immediately|directly)\s+)?"
+_AT = r"in|on|at|during|as\s+of|as\s+at|as\s+per|around|throughout|for|by\s+the\s+end\s+of"
+
+# Words of a period with a date in it. The first that matches counts.
+_PERIODS = _table(
+    ("between", rf"\b(?:between|from)\s+{_E}\s+(?:and|to|until|till|through|[-–])\s+{_TO}"),
+    ("since", rf"\b(?:ever\s+)?since\s+{_E}|\bfrom\s+{_G}\s+on(?:wards?)?\b"),
+    ("until", rf"\b(?:right\s+up\s+|up\s+)?(?:un)?till?\s+{_E}|\b(?:up\s+to|by)\s+(?P<g>{EXPRESSION})"),
+    ("before", rf"\b{_JUST}(?:before|prior\s+to|preceding)\s+{_E}"),
+    ("after", rf"\b{_JUST}(?:after|following)\s+{_E}"),
+    ("as_of", rf"\b(?:back\s+)?(?:{_AT})\s+{_E}"),
+    ("as_of", rf"(?<![\w\"'“‘-]){_FIRM}"),
 )
 
-_PERIODS: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(pattern, re.IGNORECASE))
-    for kind, pattern in (
-        ("between", rf"\b(?:in\s+the\s+(?:time|years|period)\s+)?(?:between|from)\s+{_E}\s+(?:and|to|until|till|through|[-–])\s+{_TO}"),
-        ("since", rf"\b(?:ever\s+)?since\s+{_E}|\bfrom\s+{_E.replace('<e>', '<g>')}\s+on(?:wards?)?\b"),
-        ("until", rf"\b(?:right\s+up\s+|up\s+)?(?:un)?till?\s+{_E}|\b(?:up\s+to|by)\s+{_FIRM.replace('<e>', '<g>')}"),
-        ("before", rf"\b(?:(?:just|right|shortly|immediately)\s+)?(?:before|prior\s+to|preceding)\s+{_E}"),
-        ("after", rf"\b(?:(?:just|right|shortly|immediately)\s+)?(?:after|following)\s+{_E}"),
-        ("as_of", rf"\b(?:back\s+)?(?:in|on|at|during|as\s+of|as\s+at|as\s+per|around|throughout|for|by\s+the\s+end\s+of)\s+{_E}"),
-        ("as_of", rf"(?<![\w\"'“‘-]){_FIRM}"),
-    )
-)  # fmt: skip
-
+_CHANGE = (
+    r"(?:chang(?:ed?|es|ing)|updat(?:ed?|es)|switch(?:ed|es)?|mov(?:ed?|es)|revis(?:ed?|es)|replac(?:ed?|es)"
+    r"|evolv(?:ed?|es)|develop(?:ed)?(?=\s+(?:over|since|so|through|during))|respond(?:ed|s)?|progress(?:ed|es)?"
+    r"|shift(?:ed|s)?|vari(?:ed|es)|correct(?:ed|s)?|amend(?:ed|s)?|turn(?:ed)?\s+over)\b"
+)
 _ORDINALS = {
     word: n + 1
     for n, word in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth".split())
 }
-# "first name", "second language", "last lady": part of what the attribute is called, not of time.
-_COMPOUND = r"(?!\s+(?:names?|lad(?:y|ies)|languages?|authors?|aid|cousins?|class|degree|floor|half|person|party|wife's|place|foot)\b)"
+_LATER = "|".join([*list(_ORDINALS)[1:], r"\d+(?:st|nd|rd|th)"])
+# "first name", "second language": part of what the attribute is called, not of time.
+_COMPOUND = (
+    r"(?!\s+(?:names?|lad(?:y|ies)|languages?|authors?|aid|cousins?|class|degree|floor|half|person|party"
+    r"|place|foot)\b)"
+)
 # "was first developed" speaks of how something began, not of the first of several values.
 _ADVERB = r"(?!\s+(?:\w+ed|came|come|made|began|became|appeared|met|seen|shown|built|held|written|put|set|brought)\b)"
-_ANAPHOR = r"(?:that|this|it|then|now|him|her|them|these|those|the\s+(?:current|present|latest|last|change|update|move)(?:\s+one)?)"
+_ANAPHOR = (
+    r"(?:that|this|it|then|now|him|her|them|these|those"
+    r"|the\s+(?:current|present|latest|last|change|update|move)(?:\s+one)?)"
+)
+_HISTORY = r"(?:history|timeline|trajectory|evolution|progression|chronology|succession)"
+_OPENING = r"^\W*(?:(?:and|so|but|do\s+you\s+know|tell\s+me)\s+)?"
+_END = r"(?=\s*[?.!]*\s*$)"
 
-_ASKED: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(pattern, re.IGNORECASE))
-    for kind, pattern in (
-        ("count", rf"\bhow\s+(?:many\s+(?:different\s+)?(?:times|changes|updates)|often|frequently)\b(?=.*(?:{_CHANGE}|changes|updates))"),
-        ("count", r"\b(?:what\s+is\s+)?(?:the\s+)?(?:number|count)\s+of\s+(?:times|changes|updates)\b"),
-        ("count", rf"\bhow\s+(?:many\s+times|often)\s+(?:has|have|had)\b"),
-        ("trajectory", rf"\bhow\s+(?:has|have|had|did|does|is|was|were)\b(?=.*{_CHANGE})"),
-        ("trajectory", r"\b(?:the\s+)?(?:(?:full|complete|entire|whole|version|past)\s+)?(?:history|timeline|trajectory|evolution|progression|chronology|succession)(?<!in\shistory)(?:\s+(?:of|for|in))?\b"),
-        ("trajectory", r"\bover\s+(?:the\s+(?:years|months|weeks|time)|time)\b|\bthrough(?:out)?\s+the\s+years\b"),
-        ("trajectory", rf"\bwhat\s+(?:has\s+|have\s+|was\s+)?{_CHANGE}"),
-        ("when", r"\bsince\s+when\b|\bhow\s+long\s+ago\b"),
-        ("duration", r"\b(?:for\s+)?how\s+long\s+(?:has|have|had|is|was|were|did|does)\b"),
-        ("when", r"^\W*(?:(?:and|so|but|do\s+you\s+know|tell\s+me)\s+)?(?:when|(?:(?:in|on|during|from|since)\s+)?(?:what|which)\s+(?:year|date|day|month|time))\b"),
-        ("previous", rf"\b(?:(?:right|just|immediately|directly)\s+)?(?:before|prior\s+to)\s+{_ANAPHOR}(?=\s*(?:[?.!,]|$))"),
-        ("previous", r"\b(?:right\s+|just\s+|one\s+)?before\b(?=\s*[?.!]*\s*$)|\bthe\s+one\s+before\b(?!\s+last)"),
-        ("previous", r"\b(?:previous(?:ly)?|former(?:ly)?|preceding|predecessor(?:\s+of)?|penultimate|erstwhile|prior)\b|\bused\s+to\b"),
-        ("previous", r"\b(?:old|past|earlier)(?=\s+(?!are|is|was|were|to|than)\w)(?<!how\sold)(?<!years\sold)|\bex-(?=\w)"),
-        ("previous", r"\bearlier(?=\s*[?.!]*\s*$)|\bin\s+the\s+past\b"),
-        ("first", rf"\b(?:the\s+)?(?:very\s+)?(?:first{_COMPOUND}{_ADVERB}|initial(?:ly)?|earliest)\b|\boriginally\b(?=\s*[?.!,]*\s*$)|\bat\s+first\b|\bto\s+begin\s+with\b"),
-        ("nth", rf"\b(?:the\s+)?(?P<n>{'|'.join(list(_ORDINALS)[1:])}|\d+(?:st|nd|rd|th)){_COMPOUND}\b"),
-        ("latest", rf"\b(?:most\s+recent(?:ly)?|latest|newest|last(?:\s+known)?{_COMPOUND})\b"),
-        ("current", r"\b(?:current(?:ly)?|present(?:ly)?|right\s+now|now|nowadays|at\s+(?:the|this)\s+moment|at\s+present|these\s+days|today|as\s+of\s+(?:now|today)|still|incumbent|sitting)\b"),
-    )
+# What is asked of the chain. The first that matches counts.
+_ASKED = _table(
+    ("count", (rf"\bhow\s+(?:many\s+(?:different\s+)?(?:times|changes|updates)|often|frequently)\b"
+              rf"(?=.*(?:{_CHANGE}|changes|updates))")),
+    ("count", r"\b(?:what\s+is\s+)?(?:the\s+)?(?:number|count)\s+of\s+(?:times|changes|updates)\b"),
+    ("count", r"\bhow\s+(?:many\s+times|often)\s+(?:has|have|had)\b"),
+    ("trajectory", rf"\bhow\s+(?:has|have|had|did|does|is|was|were)\b(?=.*{_CHANGE})"),
+    ("trajectory", (rf"\b(?:the\s+)?(?:(?:full|complete|entire|whole|version|past)\s+)?{_HISTORY}"
+                   r"(?<!in\shistory)(?:\s+(?:of|for|in))?\b")),
+    ("trajectory", r"\bover\s+(?:the\s+(?:years|months|weeks|time)|time)\b|\bthrough(?:out)?\s+the\s+years\b"),
+    ("trajectory", rf"\bwhat\s+(?:has\s+|have\s+|was\s+)?{_CHANGE}"),
+    ("ended", r"\buntil\s+when\b"),
+    ("when", r"\bsince\s+when\b|\bhow\s+long\s+ago\b"),
+    ("duration", r"\b(?:for\s+)?how\s+long\s+(?:has|have|had|is|was|were|did|does)\b"),
+    ("when", rf"{_OPENING}(?:when|(?:(?:in|on|during|from|since)\s+)?(?:what|which)\s+(?:year|date|day|month|time))\b"),
+    ("previous", rf"\b{_JUST}(?:before|prior\s+to)\s+{_ANAPHOR}(?=\s*(?:[?.!,]|$))"),
+    ("previous", rf"\b(?:right\s+|just\s+|one\s+)?before\b{_END}|\bthe\s+one\s+before\b(?!\s+last)"),
+    ("previous", (r"\b(?:previous(?:ly)?|former(?:ly)?|preceding|predecessor(?:\s+of)?|penultimate|prior)\b"
+                 r"|\bused\s+to\b")),
+    ("previous", r"\b(?:old|past|earlier)(?=\s+(?!are|is|was|were|to|than)\w)(?<!how\sold)(?<!years\sold)|\bex-(?=\w)"),
+    ("previous", rf"\bearlier{_END}|\bin\s+the\s+past\b"),
+    ("first", (rf"\b(?:the\s+)?(?:very\s+)?(?:first{_COMPOUND}{_ADVERB}|initial(?:ly)?|earliest)\b"
+              rf"|\boriginally\b{_END}|\bat\s+first\b|\bto\s+begin\s+with\b")),
+    ("nth", rf"\b(?:the\s+)?(?P<n>{_LATER}){_COMPOUND}\b"),
+    ("latest", rf"\b(?:most\s+recent(?:ly)?|latest|newest|last(?:\s+known)?{_COMPOUND})\b"),
+    ("current", (r"\b(?:current(?:ly)?|present(?:ly)?|right\s+now|now|nowadays|at\s+(?:the|this)\s+moment"
+                r"|at\s+present|these\s+days|today|as\s+of\s+(?:now|today)|still|incumbent|sitting)\b")),
 )  # fmt: skip
-_BEFORE_LAST = re.compile(r"\b(?:the\s+(?:one\s+)?)?(?:before\s+last|second\s+(?:to\s+)?last|last\s+but\s+one)\b", re.IGNORECASE)
-_ENDED = re.compile(r"\b(?:stop(?:ped)?|end(?:ed)?|quit|leave|left|cease[d]?|finish(?:ed)?|until\s+when)\b", re.IGNORECASE)
-_ANCHORS: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(pattern, re.IGNORECASE))
-    for kind, pattern in (
-        ("before", rf"\b(?:(?:right|just|immediately)\s+)?(?:before|prior\s+to)\s+{_ANCHOR}"),
-        ("after", rf"\b(?:(?:right|just|immediately)\s+)?after\s+{_ANCHOR}"),
-        ("as_of", rf"(?<=\w)\s+(?:(?:back\s+)?(?:when|while|whilst)|at\s+the\s+time\s+(?:of|when|that)|during|in\s+the\s+(?:days|era|time)\s+of)\s+{_ANCHOR}"),
-    )
-)  # fmt: skip
+
+_ANCHOR = r"(?P<a>[^?]+?)(?=\s*[?.!]*\s*$|,\s*(?:who|what|which|where|how)\b)"
+_MEANWHILE = (
+    r"(?:back\s+)?(?:when|while|whilst)|at\s+the\s+time\s+(?:of|when|that)|during"
+    r"|in\s+the\s+(?:days|era|time)\s+of"
+)
+
+# An event or a value that stands for the time.
+_ANCHORS = _table(
+    ("before", rf"\b{_JUST}(?:before|prior\s+to)\s+{_ANCHOR}"),
+    ("after", rf"\b{_JUST}after\s+{_ANCHOR}"),
+    ("as_of", rf"(?<=\w)\s+(?:{_MEANWHILE})\s+{_ANCHOR}"),
+)
+_BEFORE_LAST = re.compile(
+    r"\b(?:the\s+(?:one\s+)?)?(?:before\s+last|second\s+(?:to\s+)?last|last\s+but\s+one)\b", re.IGNORECASE
+)
+_ENDED = re.compile(r"\b(?:stop(?:ped)?|end(?:ed)?|quit|leave|left|cease[d]?|finish(?:ed)?)\b", re.IGNORECASE)
 
 
 def recognise(question: str, now: datetime, *, names: Sequence[tuple[int, int]] = ()) -> TemporalOperator:
@@ -179,7 +207,9 @@ def _merged(period: TemporalOperator, kind: Kind, match: re.Match[str], rest: st
     """Add what is asked of the chain to the period it is asked about."""
     spans = (*period.spans, match.span())
     if last := _BEFORE_LAST.search(rest):
-        return replace(period, kind="previous", ordinal=2 if "before" in last[0] else 1, spans=(*spans, last.span()))
+        return replace(
+            period, kind="previous", ordinal=2 if "before" in last[0] else 1, spans=(*spans, last.span())
+        )
     if kind == "current" and period.kind != "none":
         return replace(period, spans=spans)
     if kind == "previous" and period.kind not in ("none", "as_of"):
@@ -192,7 +222,9 @@ def _merged(period: TemporalOperator, kind: Kind, match: re.Match[str], rest: st
         return _when(period, spans, rest)
     if kind == "nth":
         word = match["n"].lower()
-        return replace(period, kind=kind, ordinal=_ORDINALS.get(word) or int(re.sub(r"\D", "", word)), spans=spans)
+        return replace(
+            period, kind=kind, ordinal=_ORDINALS.get(word) or int(re.sub(r"\D", "", word)), spans=spans
+        )
     return replace(period, kind=kind, spans=spans)
 
 

@@ -18,7 +18,10 @@ _SUPPORTED = 0.6
 
 
 def answer_truth(
-    ranked: Sequence[Ranked], slots_of: Callable[[Candidate], list[Slot]], operator: TemporalOperator, ever: bool
+    ranked: Sequence[Ranked],
+    slots_of: Callable[[Candidate], list[Slot]],
+    operator: TemporalOperator,
+    ever: bool,
 ) -> Answer | None:
     """Return True or False with the fact that says so, or None if no fact decides it.
 
@@ -33,7 +36,7 @@ def answer_truth(
         said = next((ko for ko in held if _says(ko, claimed, candidate)), None)
         if said is not None:
             return _verdict(said.object if isinstance(said.object, bool) else True, one, [said], slots)
-        if denied is None and held and claimed and _excludes(one, slots, claimed, ever):
+        if denied is None and held and claimed and _excludes(one, slots, ever):
             denied = _verdict(False, one, held, slots)
     return denied
 
@@ -59,10 +62,12 @@ def _says(ko: KnowledgeObject, claimed: Sequence[Token], candidate: Candidate) -
     return bool(claimed) and all(token.key in value or key_of(token.lower) in value for token in claimed)
 
 
-def _excludes(one: Ranked, slots: Sequence[Slot], claimed: Sequence[Token], ever: bool) -> bool:
+def _excludes(one: Ranked, slots: Sequence[Slot], ever: bool) -> bool:
     """Tell whether another value of this slot means no."""
     single = bool(slots) and not any(slot.is_set for slot in slots)
-    return single and not ever and min(one.candidate.fit.support) >= _SUPPORTED and one.candidate.fit.loose > 0.2
+    return (
+        single and not ever and min(one.candidate.fit.support) >= _SUPPORTED and one.candidate.fit.loose > 0.2
+    )
 
 
 def _verdict(value: bool, one: Ranked, facts: Sequence[KnowledgeObject], slots: Sequence[Slot]) -> Answer:

@@ -5,7 +5,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-__all__ = ["CARRIERS", "FIRST_PERSON", "FUNCTION_WORDS", "Word", "content_keys", "key_of", "plain", "words_of"]
+__all__ = [
+    "CARRIERS",
+    "FIRST_PERSON",
+    "FUNCTION_WORDS",
+    "Word",
+    "content_keys",
+    "key_of",
+    "plain",
+    "words_of",
+]
 
 # A character of a script written without blanks is a word by itself: names in it can start anywhere.
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -43,7 +52,8 @@ CARRIERS = frozenset(
 _IRREGULAR = {
     form: base
     for base, forms in {
-        "birth": "born bore", "death": "die died dies dying dead deceased", "marry": "marriage marriages marital wed wedded",
+        "birth": "born bore", "death": "die died dies dying dead deceased",
+        "marry": "marriage marriages marital wed wedded",
         "speak": "spoke spoken speech", "write": "wrote written", "lead": "led", "make": "made maker", "hold": "held",
         "child": "children", "wife": "wives", "buy": "bought", "sell": "sold sale", "teach": "taught",
         "begin": "began begun beginning", "choose": "chose chosen choice", "drive": "drove driven", "eat": "ate eaten",
@@ -56,7 +66,23 @@ _IRREGULAR = {
 }  # fmt: skip
 """English forms that no suffix rule joins; nouns stand with the verbs or adjectives they come from."""
 
-_DERIVED = ("ship", "ation", "ition", "ing", "ian", "ion", "ious", "ent", "ant", "er", "or", "al", "i", "at", "e")
+_DERIVED = (
+    "ship",
+    "ation",
+    "ition",
+    "ing",
+    "ian",
+    "ion",
+    "ious",
+    "ent",
+    "ant",
+    "er",
+    "or",
+    "al",
+    "i",
+    "at",
+    "e",
+)
 
 
 @dataclass(frozen=True, slots=True)
