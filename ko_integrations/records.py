@@ -14,6 +14,7 @@ __all__ = ["decode_metadata", "encode_metadata", "sentence", "to_knowledge_objec
 _T = TypeVar("_T")
 _KO_FIELDS = set(KnowledgeObject.model_fields)
 _PROVENANCE_FIELDS = set(Provenance.model_fields)
+_RESULT_FIELDS = set(WriteResult.model_fields)
 
 
 def sentence(subject: str, predicate: str, kind: str, value: str) -> str:
@@ -60,12 +61,12 @@ def to_knowledge_object(version: Version) -> KnowledgeObject:
 
 def to_write_result(applied: Applied) -> WriteResult:
     """Return what an append did as the public API gives it."""
-    return WriteResult.model_construct(
-        outcome=applied.outcome,
-        ko=None if applied.version is None else to_knowledge_object(applied.version),
-        previous=None if applied.previous is None else to_knowledge_object(applied.previous),
-        error=None,
-    )
+    return _built(WriteResult, _RESULT_FIELDS, {
+        "outcome": applied.outcome,
+        "ko": None if applied.version is None else to_knowledge_object(applied.version),
+        "previous": None if applied.previous is None else to_knowledge_object(applied.previous),
+        "error": None,
+    })  # fmt: skip
 
 
 def encode_metadata(metadata: Mapping[str, Any] | None) -> str | None:
