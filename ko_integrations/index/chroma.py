@@ -4,25 +4,22 @@ Chroma is a cache here. Whatever it holds can be made again from the log, whatev
 against the log, and whatever it raises is IndexUnavailableError.
 """
 
-import json
 import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any, cast
 
 from chromadb.api import ClientAPI
 from chromadb.api.models.Collection import Collection
-from chromadb.errors import NotFoundError
 
 from ko_integrations.errors import (
-    IndexMismatchError,
     IndexUnavailableError,
     InvalidInputError,
     StoreClosedError,
 )
-from ko_integrations.index.chroma_files import check_segment, clear_unused, segment_folder
+from ko_integrations.index.chroma_collection import GenerationCollection, generation_name
+from ko_integrations.index.chroma_files import clear_unused, segment_folder
 from ko_integrations.index.chroma_scrub import scrub_folder
 from ko_integrations.index.chroma_source import (
     CallerClient,
@@ -60,7 +57,6 @@ class ChromaIndex:
         generation: number of the collection among those that `rebuild_index` made for one store.
         dimension: length of a vector.
         embedded: it is a folder that this process owns.
-        created: the collection was not there and was made, so that everything has to be indexed.
 
     >>> import tempfile, numpy as np
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -86,13 +82,10 @@ class ChromaIndex:
         self.dimension = dimension
         self.embedded = isinstance(source, EmbeddedFolder)
         self._source = source
-        # A collection of the caller's may hold records of other people, and has no generations.
-        self._given = collection
-        self._handle: tuple[ClientAPI, Collection] | None = None
-        self._batch: int | None = None
-        # The first write makes the files, out of used memory (see chroma_files).
+        self._collection = GenerationCollection(
+            source, store=name, generation=generation, dimension=dimension, given=collection
+        )
         self._new_files = True
-        self.created = False
         self._closed = False
 
     @classmethod
@@ -120,7 +113,7 @@ class ChromaIndex:
         index = cls._bind(where, name=name, generation=generation, dimension=dimension, patience=patience)
         try:
             with index._session("opening"):
-                index._collection()
+                index._collection.open()
         except BaseException:
             index.close()
             raise
@@ -175,7 +168,12 @@ class ChromaIndex:
     @property
     def collection_name(self) -> str:
         """The name of the Chroma collection."""
-        return self._given.name if self._given is not None else self._name_of(self.generation)
+        return self._collection.name
+
+    @property
+    def created(self) -> bool:
+        """Whether the collection was not there and was made, so that everything has to be indexed."""
+        return self._collection.created
 
     def upsert(
         self,
@@ -193,27 +191,22 @@ class ChromaIndex:
         rows = as_rows(vectors, len(ids), self.dimension)
         last = list({id_: row for row, id_ in enumerate(ids)}.values())
         with self._session("upsert"):
-            for page in pages(last, self._page_size()):
-                self._call(
+            for page in pages(last, self._collection.page_size()):
+                self._collection.call(
                     "upsert",
                     ids=[ids[row] for row in page],
                     embeddings=rows[page],
                     documents=[texts[row] for row in page],
-                    metadatas=[self._metadata(namespaces[row]) for row in page],
+                    metadatas=[self._collection.metadata(namespaces[row]) for row in page],
                 )
-            if self._new_files and isinstance(self._source, EmbeddedFolder):
-                found = segment_folder(self._source.path, self.collection_name)
-                if found is not None:
-                    clear_unused(found[0])
-                self._new_files = False
+            self._clear_new_files()
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove records. Ids it does not have are not even sent: a delete leaves its id in Chroma's queue."""
         with self._session("delete"):
-            for page in pages(list(dict.fromkeys(ids)), self._page_size()):
-                held = self._call("get", ids=page, include=[])["ids"]
-                if held:
-                    self._call("delete", ids=held)
+            for page in pages(list(dict.fromkeys(ids)), self._collection.page_size()):
+                if held := self._collection.call("get", ids=page, include=[])["ids"]:
+                    self._collection.call("delete", ids=held)
 
     def query(
         self, vector: "NDArray[np.float32]", k: int, namespace: Namespace | None
@@ -225,9 +218,9 @@ class ChromaIndex:
         if k <= 0:
             return []
         query = as_rows(vector.reshape(1, -1), 1, self.dimension)
-        where = self._where(namespace)
+        where = self._collection.where(namespace)
         with self._session("query"):
-            found = self._call(
+            found = self._collection.call(
                 "query", query_embeddings=query, n_results=k, where=where, include=["distances"]
             )
         return [
@@ -237,11 +230,13 @@ class ChromaIndex:
 
     def ids(self) -> Iterator[str]:
         """Yield every id, read page by page."""
-        offset, where = 0, self._where(None)
+        offset, where = 0, self._collection.where(None)
         while True:
             with self._session("get"):
-                limit = self._page_size()
-                page = self._call("get", where=where, limit=limit, offset=offset, include=[])["ids"]
+                limit = self._collection.page_size()
+                page = self._collection.call("get", where=where, limit=limit, offset=offset, include=[])[
+                    "ids"
+                ]
             yield from page
             if len(page) < limit:
                 return
@@ -249,10 +244,10 @@ class ChromaIndex:
 
     def count(self) -> int:
         """Return the number of records."""
-        if self._given is not None:
+        if self._collection.given is not None:
             return sum(1 for _ in self.ids())
         with self._session("count"):
-            return int(self._call("count"))
+            return int(self._collection.call("count"))
 
     def unreachable(self, ids: Sequence[str], vectors: "NDArray[np.float32]") -> list[str]:
         """Return the ids that a search by their own vector (row by row) does not find.
@@ -260,11 +255,11 @@ class ChromaIndex:
         HNSW loses records from its graph after many deletes and upserts, silently; a rebuild brings them back.
         """
         rows = as_rows(vectors, len(ids), self.dimension)
-        where = self._where(None)
+        where = self._collection.where(None)
         lost = []
         for page in pages(range(len(ids)), _AUDIT_PAGE):
             with self._session("self-query"):
-                found = self._call(
+                found = self._collection.call(
                     "query",
                     query_embeddings=rows[page],
                     n_results=_AUDIT_HITS,
@@ -290,43 +285,43 @@ class ChromaIndex:
             return None
         if isinstance(self._source, EmbeddedFolder):
             with self._session("scrub"):
-                return scrub_folder(self._source, self._name_of, self.generations(), ids, self.dimension)
+                return scrub_folder(self._source, self._all_names(), ids, self.dimension)
+        self.delete(ids)
         with self._session("delete"):
-            for name in [self.collection_name] if self._given else map(self._name_of, self.generations()):
-                collection = self._given or self._source.client.get_collection(name, embedding_function=None)
-                for page in pages(list(dict.fromkeys(ids)), self._page_size()):
-                    held = collection.get(ids=page, include=[])["ids"]
-                    if held:
+            for name in set(self._all_names()) - {self.collection_name}:
+                collection = self._source.client.get_collection(name, embedding_function=None)
+                for page in pages(list(dict.fromkeys(ids)), self._collection.page_size()):
+                    if held := collection.get(ids=page, include=[])["ids"]:
                         collection.delete(ids=held)
         return _ELSEWHERE.format(name=self.collection_name)
 
     def generations(self) -> list[int]:
         """Return the generations of this store that exist, in order."""
-        if self._given is not None:
+        if self._collection.given is not None:
             return [self.generation]
-        pattern = re.compile(re.escape(self._name_of(0)[:-1]) + r"([0-9]+)")
+        pattern = re.compile(re.escape(generation_name(self.name, 0)[:-1]) + r"([0-9]+)")
         with self._session("list"):
             names = collection_names(self._source.client)
         return sorted(int(match[1]) for match in map(pattern.fullmatch, names) if match)
 
     def drop_generation(self, generation: int) -> None:
         """Drop the collection of another generation, if it exists."""
-        if self._given is not None or generation == self.generation:
+        if self._collection.given is not None or generation == self.generation:
             return
         with self._session("drop"):
-            drop(self._source.client, self._name_of(generation))
+            drop(self._source.client, generation_name(self.name, generation))
 
     def next_generation(self, dimension: int | None = None) -> "ChromaIndex":
         """Open the next generation, empty; fill it, switch to it, then `drop_generation` the old one.
 
         A collection that the caller gave has no generations: it is emptied instead.
         """
-        where: Any = self._given
+        where: Any = self._collection.given
         if isinstance(self._source, EmbeddedFolder):
             where = self._source.path
         elif isinstance(self._source, Server):
             where = self._source.url
-        elif self._given is None:
+        elif self._collection.given is None:
             where = self._source.client
         return self.salvage(
             where, name=self.name, generation=self.generation + 1, dimension=dimension or self.dimension
@@ -338,111 +333,47 @@ class ChromaIndex:
         Raises:
             IndexUnavailableError: the backend is gone, or damaged beyond what we may clear.
         """
-        if self._given is not None:
+        if self._collection.given is not None:
             self.delete(list(self.ids()))
             return
-        self._handle, self.created, self._new_files = None, True, True
+        self._new_files = True
         try:
             with self._session("reset"):
-                drop(self._source.client, self.collection_name)
-                self._collection()
+                self._collection.renew()
         except IndexUnavailableError:
             if not isinstance(self._source, EmbeddedFolder):
                 raise
             self._source.restart()
             with self._session("reset"):
-                self._collection()
+                self._collection.renew()
 
     def close(self) -> None:
         """Release the client; a folder's owner lock goes with the last index on it."""
         if not self._closed:
             self._closed = True
-            self._handle = None
             self._source.release()
+
+    def _all_names(self) -> list[str]:
+        if self._collection.given is not None:
+            return [self.collection_name]
+        return [generation_name(self.name, generation) for generation in self.generations()]
 
     def _session(self, doing: str) -> AbstractContextManager[None]:
         if self._closed:
             raise StoreClosedError("the semantic index was closed")
         return self._source.session(doing)
 
-    # -- the collection ---------------------------------------------------------------------------
-
-    def _name_of(self, generation: int) -> str:
-        slug = re.sub(r"[^a-z0-9]+", "-", self.name.lower())[:40].strip("-")
-        digest = sha256(self.name.encode()).hexdigest()[:12]
-        return f"ko-{slug}-{digest}.g{generation}" if slug else f"ko-{digest}.g{generation}"
-
-    def _collection(self) -> Collection:
-        """Return the handle, opened and checked when there is none for the present client."""
-        client = self._source.client
-        if self._handle is None or self._handle[0] is not client:
-            collection = self._given or self._open_collection(client)
-            self._check(collection)
-            self._handle = (client, collection)
-        return self._handle[1]
-
-    def _open_collection(self, client: ClientAPI) -> Collection:
-        if isinstance(self._source, EmbeddedFolder):
-            check_segment(self._source.path, self.collection_name)
-        try:
-            return client.get_collection(self.collection_name, embedding_function=None)
-        except NotFoundError:
-            if self._handle is not None:
-                raise IndexUnavailableError(f"the collection {self.collection_name} was deleted") from None
-        self.created = True
-        return client.get_or_create_collection(
-            self.collection_name,
-            embedding_function=None,
-            configuration={"hnsw": {"space": "cosine"}},
-            metadata={"ko_store": self.name, "ko_dimension": self.dimension},
-        )
-
-    def _check(self, collection: Collection) -> None:
-        settings = collection.configuration_json
-        space = next((settings[kind]["space"] for kind in ("hnsw", "spann") if settings.get(kind)), None)
-        if space != "cosine":
-            raise IndexMismatchError(
-                f"{collection.name} measures {space}, and that cannot be changed; cosine is needed"
-            )
-        dimension = collection.get_model()["dimension"] or (collection.metadata or {}).get("ko_dimension")
-        if dimension not in (None, self.dimension):
-            raise IndexMismatchError(
-                f"{collection.name} holds vectors of dimension {dimension}, the embedder makes {self.dimension}: "
-                "rebuild_index(embedder=...)"
-            )
-
-    def _call(self, method: str, **arguments: Any) -> Any:
-        """Call a method of the collection; once more when somebody deleted and made it again."""
-        try:
-            return getattr(self._collection(), method)(**arguments)
-        except NotFoundError:
-            if self._handle is None or self._given is not None:
-                raise
-        # The handle knows the collection by an id; its name leads to the new one. Keep that there was one:
-        # an index that silently starts empty would answer "nothing" for everything.
-        self._handle = (self._handle[0], self._open_collection(self._source.client))
-        self._check(self._handle[1])
-        return getattr(self._handle[1], method)(**arguments)
-
-    def _page_size(self) -> int:
-        if self._batch is None:
-            self._batch = max(1, self._source.client.get_max_batch_size())
-        return self._batch
-
-    def _metadata(self, namespace: Namespace) -> dict[str, str]:
-        """Return the one key set that every record carries: Chroma merges keys, so none may come and go."""
-        return {"ko_store": self.name, "ko_namespace": json.dumps(namespace, ensure_ascii=False)}
-
-    def _where(self, namespace: Namespace | None) -> dict[str, Any] | None:
-        wanted = [] if namespace is None else [{"ko_namespace": json.dumps(namespace, ensure_ascii=False)}]
-        if self._given is not None:
-            wanted.append({"ko_store": self.name})
-        # Chroma takes one key alone, and "$and" only from two on.
-        return {"$and": wanted} if len(wanted) > 1 else next(iter(wanted), None)
-
     def _reaches(self, id_: str, vector: "NDArray[np.float32]") -> bool:
         with self._session("self-query"):
-            found = self._call(
+            found = self._collection.call(
                 "query", query_embeddings=vector.reshape(1, -1), n_results=1, ids=[id_], include=[]
             )
         return bool(found["ids"][0])
+
+    def _clear_new_files(self) -> None:
+        """Clear the memory that Chroma wrote into the files of a new collection (see `chroma_files`)."""
+        if self._new_files and isinstance(self._source, EmbeddedFolder):
+            found = segment_folder(self._source.path, self.collection_name)
+            if found is not None:
+                clear_unused(found[0])
+            self._new_files = False

@@ -3,7 +3,7 @@
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -26,20 +26,15 @@ _TRACED = 16
 
 
 def scrub_folder(
-    folder: EmbeddedFolder,
-    name_of: Callable[[int], str],
-    generations: Sequence[int],
-    ids: Sequence[str],
-    dimension: int,
+    folder: EmbeddedFolder, names: Sequence[str], ids: Sequence[str], dimension: int
 ) -> str | None:
-    """Erase `ids` from every generation; None when nothing is left, else where bytes may live on.
+    """Erase `ids` from the collections `names`; None when nothing is left, else where bytes may live on.
 
     Deleting leaves text in free pages, in the full-text index and in the queue, and the vector in the HNSW
     file. So: make Chroma save at once, delete, write and delete something else (which saves the deletion and
     empties the queue), close; then overwrite dead vectors and compact the database; then look. Each step may
     be repeated: after a crash in between, the next scrub completes it. The caller holds the folder's lock.
     """
-    names = [name_of(generation) for generation in generations]
     before = {name: _save_soon(folder, name) for name in names}
     folder.disconnect()
     for name in names:
