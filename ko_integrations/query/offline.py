@@ -13,14 +13,14 @@ from ko_integrations.query.fallback import near_candidates
 from ko_integrations.query.inverse import inverse_candidates
 from ko_integrations.query.lexicon import Lexicon, lexicon_of
 from ko_integrations.query.linking import MAX_WORDS, Mention, link
-from ko_integrations.query.paths import Candidate, Walker
+from ko_integrations.query.paths import Candidate, Walker, slots_of
 from ko_integrations.query.question import analyse
 from ko_integrations.query.ranking import ACCEPT, Ranked, rank
 from ko_integrations.query.temporal import TemporalOperator, recognise
 from ko_integrations.query.truth import answer_truth
 from ko_integrations.query.words import FUNCTION_WORDS, Word, words_of
 from ko_integrations.times import Moment
-from ko_integrations.types import Answer, KnowledgeObject
+from ko_integrations.types import Answer
 
 __all__ = ["OfflineQueryParser"]
 
@@ -167,21 +167,7 @@ class _Session:
         return rank(candidates, self.reader.embedder, self.nearness) if candidates else []
 
     def _slots(self, candidate: Candidate) -> list[Slot]:
-        """Return the slots of the last hop, each with what holds there now."""
-        predicate = candidate.profiles[-1].name
-        slots = []
-        for subject in candidate.subjects:
-            current = list(candidate.values)
-            if self.walker.as_of is not None or len(candidate.subjects) > 1 or not current:
-                current = self._present(subject, predicate)
-            slots.append(Slot(self.reader, subject, predicate, tuple(current), self.now, self.known_at))
-        return slots
-
-    def _present(self, subject: str, predicate: str) -> list[KnowledgeObject]:
-        held = self.reader.read_values(subject, predicate, known_at=self.known_at)
-        if self.walker.is_other_time(held):
-            return self.reader.read_values(subject, predicate, as_of=self.now, known_at=self.known_at)
-        return held
+        return slots_of(candidate, self.walker)
 
     # -- when, told by an event ----------------------------------------------------------------------------------
     def _respond(self, best: Ranked) -> Answer:

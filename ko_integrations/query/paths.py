@@ -1,19 +1,20 @@
 """Paths from a subject through its facts: each object that is itself a subject can be asked on."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from ko_integrations.errors import UnknownPredicateError
 from ko_integrations.identity import normalize_predicate
 from ko_integrations.protocols import FactReader
+from ko_integrations.query.chains import Slot
 from ko_integrations.query.lexicon import Lexicon, Profile
 from ko_integrations.query.question import Asked
 from ko_integrations.query.scoring import Fit, fit
 from ko_integrations.times import Moment
 from ko_integrations.types import KnowledgeObject
 
-__all__ = ["Candidate", "Walker", "canonical"]
+__all__ = ["MAX_HOPS", "Candidate", "Walker", "canonical", "slots_of"]
 
 MAX_HOPS = 4
 BEAM = 10
@@ -107,6 +108,13 @@ class Walker:
             found += frontier
         return sorted(found, key=lambda candidate: -candidate.fit.score)
 
+    def follow(self, asked: Asked, path: Sequence[str]) -> Candidate | None:
+        """Return the path of these canonical predicates from the subject of `asked`, or None if it breaks off."""
+        reached = [candidate for candidate in self._first(asked) if candidate.predicates == tuple(path[:1])]
+        for depth in range(2, len(path) + 1):
+            reached = [c for c in self._next(reached) if c.predicates == tuple(path[:depth])]
+        return reached[0] if reached else None
+
     def _first(self, asked: Asked) -> list[Candidate]:
         subject = asked.mention.subject
         slots = self.slots(subject)
@@ -147,5 +155,24 @@ def _names(values: Iterable[KnowledgeObject]) -> list[str]:
 
 def _best(frontier: Iterable[Candidate]) -> list[Candidate]:
     """Return the paths worth extending: those whose every hop accounts for something, then the rest."""
-    key: Callable[[Candidate], tuple[int, float]] = lambda c: (sum(s > 0 for s in c.fit.support), c.fit.loose)  # noqa: E731
-    return sorted(frontier, key=key, reverse=True)[:BEAM]
+
+    def worth(candidate: Candidate) -> tuple[int, float]:
+        return sum(support > 0 for support in candidate.fit.support), candidate.fit.loose
+
+    return sorted(frontier, key=worth, reverse=True)[:BEAM]
+
+
+def slots_of(candidate: Candidate, walker: Walker) -> list[Slot]:
+    """Return the slots of the last hop, each with what holds there now."""
+    predicate = candidate.profiles[-1].name
+    slots = []
+    for subject in candidate.subjects:
+        current = list(candidate.values)
+        if walker.as_of is not None or len(candidate.subjects) > 1 or not current:
+            current = walker.reader.read_values(subject, predicate, known_at=walker.known_at)
+            if walker.is_other_time(current):
+                current = walker.reader.read_values(
+                    subject, predicate, as_of=walker.now, known_at=walker.known_at
+                )
+        slots.append(Slot(walker.reader, subject, predicate, tuple(current), walker.now, walker.known_at))
+    return slots
