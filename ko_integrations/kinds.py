@@ -46,12 +46,16 @@ _SHAPES = tuple(
         (r"(?:.+ )?(?:university|college|school|academy|institute|polytechnic|conservatory|seminary)(?: (?:of|for|at) .+)?|(?:university|college|school|institute|academy) .+", "organisation"),
         (r".+ (?:inc|inc\.|ltd|ltd\.|llc|gmbh|ag|plc|corp|corp\.|corporation|company|co\.|group|holdings|bank|airlines|airways|motors|motor company|industries|systems|technologies|software|labs|laboratories|pharmaceuticals|foundation|association|society|union|party|committee|council|commission|agency|ministry|department|orchestra|philharmonic|choir|ensemble|band|quartet|trio|club|fc|f\.c\.|united|city fc|hospital|clinic|museum|library|press|publishing|publishers|studios?|pictures|films|productions|games|interactive|newspaper|times|post|federation|league|army|navy|air force|church|institute|organi[sz]ation)", "organisation"),
         (r"(?:.+ )?(?:party|democrats|conservatives|republicans)", "party"),
-        (r"(?:president|prime minister|vice president|minister|secretary|secretary of state|governor|mayor|senator|ambassador|chancellor|bishop|archbishop|cardinal|patriarch|abbot|pope|judge|chief justice|speaker|member of (?:parliament|congress)|king|queen|emperor|ceo|cto|cfo|director|chairman|chair|head)(?: (?:of|for|to|in) .+)?|(?:deputy|vice|lord|auxiliary|chief|first|foreign|attorney) (?:.+)", "position"),
+        (r"(?:president|prime minister|vice president|minister|secretary|secretary of state|governor|mayor|senator|ambassador|chancellor|bishop|archbishop|cardinal|patriarch|abbot|pope|judge|chief justice|speaker|member of (?:parliament|congress)|king|queen|emperor|ceo|cto|cfo|director|chairman|chair|head) (?:of|for|to|in) .+|(?:deputy|vice|lord|auxiliary|chief|first|foreign|attorney) (?:.+)", "position"),
         (r".+ (?:county|province|district|region|oblast|prefecture|municipality|department|canton|parish|borough|island|islands|valley|peninsula|bay|park|street|avenue|road|square|palace|castle|mountains?|river|lake|sea|ocean|building|tower|village|territory|state|raion|township|voivodeship|governorate)", "place"),
         (r"(?:lake|mount|river|mt\.|cape|gulf of|bay of|isle of|province of|county of|state of|kingdom of|duchy of) .+", "place"),
         (r".+ (?:fc|afc|sc|cf|f\.c\.|united|rovers|wanderers|athletic|hotspur|lakers|yankees|national football team|team)", "team organisation"),
     )
 )  # fmt: skip
+_OFFICES = frozenset(
+    "president minister secretary governor mayor senator ambassador chancellor bishop archbishop cardinal patriarch abbot pope judge speaker "
+    "king queen emperor director chairman chairwoman".split()
+)
 _PROPER = frozenset(("organisation", "label", "broadcaster"))
 _AGENT = re.compile(r"(?:[a-z]+[ -]){0,2}[a-z]{3,}(?:ist|eer|ologist|ographer|ician|ian|smith|wright|man|woman)$")
 _FULL_NAME = re.compile(r"[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*){1,4}")
@@ -175,6 +179,8 @@ def kinds_of(text: str) -> frozenset[str]:
         if shape.fullmatch(bare):
             return kinds
     if bare.islower():
+        if bare in _OFFICES:
+            return frozenset(("position",))
         if _AGENT.match(bare):
             return frozenset(("occupation",))
         last = bare.rsplit(" ", 1)[-1]

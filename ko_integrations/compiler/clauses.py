@@ -26,7 +26,7 @@ _RELATIVE = frozenset(("who", "which", "that", "whose"))
 _CUTS = frozenset("because although though while when whereas".split())
 _SUBJECTS = frozenset("he she it they we i this his her its their my our there".split())
 _SUCH_AS = re.compile(r"^(?:the |The )?(?P<class>.+?),? (?:such as|like|including) (?P<names>[A-Z].+)$")
-_FRONTED = re.compile(r"^(?:As (?P<role>an? [^,]+)|(?P<verb>Born|[A-Z]\w+ed) (?P<rest>(?:in|by|at|from|on|after|to|as) [^,]+)), (?P<main>.+)$")
+_FRONTED = re.compile(r"^(?:[Aa]s (?P<role>an? [^,]+)|(?P<verb>Born|[A-Z]\w+ed) (?P<rest>(?:in|by|at|from|on|after|to|as) [^,]+)), (?P<main>.+)$")
 _EVIDENCE = re.compile(
     r"^(?:(?:the|a|an|his|her|their|post-\w+|follow-up|repeat|recent|latest|new) )*(?:[\w-]+ ){0,2}?(?:scans?|tests?|results?|exam|examination|imaging|data|records?|mri|ct|x-ray|"
     r"ultrasound|labs?|bloodwork|report|analysis) (?:shows?|showed|reveals?|revealed|demonstrated?|indicates?|indicated|confirms?|confirmed|found) (?:that )?(?=(?:the |a |an )?[\w-]+ (?:\w+ed|is|was|has|of) )",

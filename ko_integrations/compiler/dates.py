@@ -9,6 +9,8 @@ from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 
+from ko_integrations.compiler.text import words_in
+
 __all__ = ["Adjunct", "parse_date", "read_moment", "take_adjunct"]
 
 _MONTHS = {
@@ -34,7 +36,10 @@ _RELATIVE = (
     r"|(?:" + "|".join(_WEEKDAYS) + r"))"
 )
 _WHEN = rf"(?:{_DATE}|{_RELATIVE})"
-_TRIGGER = re.compile(rf"\b(?:{_YEAR}|{_MONTH}|ago|yesterday|today|tomorrow|tonight|last|next|this|{'|'.join(_WEEKDAYS)}|\d+[./]\d+[./]\d+)\b", re.IGNORECASE)
+_DIGITS = re.compile(r"\d{4}|\d[./]\d")
+_TIME_WORDS = frozenset(
+    form for word in (*_MONTHS, *_WEEKDAYS, *"ago yesterday today tomorrow tonight last next this".split()) for form in (word, word.capitalize())
+)
 _PAIR = rf"(?P<a>{_WHEN}) (?:to|until|till|-|–|through) (?P<b>{_WHEN}|now|today|present|the present)"
 _FORMS = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -63,7 +68,7 @@ class Adjunct(NamedTuple):
 
 def take_adjunct(text: str, said_at: datetime, *, ahead: bool = False) -> Adjunct | None:
     """Return `text` less a time adjunct at its end or beginning, or None; `ahead` reads "in May" as the next May."""
-    if not _TRIGGER.search(text):
+    if _TIME_WORDS.isdisjoint(words_in(text)) and not _DIGITS.search(text):
         return None
     if leading := _LEADING.match(text):
         said = leading["a"] or leading["a2"]

@@ -9,7 +9,7 @@ from ko_integrations.kinds import country_named, kinds_of, pronoun_of
 
 __all__ = ["Discourse"]
 
-_POSSESSED = re.compile(r"^(?P<owner>my|our|his|her|its|their|[^\W\d_].*?['’]s?) (?P<noun>[a-z][\w -]*?)(?:,? (?P<name>[A-Z][\w.'’ -]*))?$", re.IGNORECASE)
+_POSSESSED = re.compile(r"^(?P<owner>(?i:my|our|his|her|its|their)|[^\W\d_].*?['’]s?) (?P<noun>[a-z][\w -]*?)(?:,? (?P<name>[A-Z][\w.'’ -]*))?$")
 _DESCRIBED = re.compile(r"^(?:[Tt]he|[Tt]his|[Tt]hat) (?P<noun>[a-z][\w -]*)$")
 _TITLE = re.compile(r"^(?:Dr|Mr|Mrs|Ms|Prof|Professor|Sir|Dame)\.? ")
 _OBJECTS = frozenset(("organisation", "place", "city", "country", "continent", "label", "broadcaster", "team", "party", "award", "work", "product", "software"))

@@ -2,7 +2,7 @@
 
 import re
 
-from ko_integrations.compiler.text import FIRST_PERSON
+from ko_integrations.compiler.text import FIRST_PERSON, words_in
 
 __all__ = ["Denial", "denial", "no_statement", "plain"]
 
@@ -14,25 +14,25 @@ _QUESTION = re.compile(
 )
 _INVERTED = re.compile(r"^(?:Is|Are|Was|Were|Do|Does|Did|Can|Could|Will|Would|Should|Has|Have|Had) \w+")
 _SUPPOSED = re.compile(
-    r"\b(?:if|unless|whether|suppose|supposing|imagine|imagining|assume|assuming|hypothetically|let's say|what if|maybe|perhaps|possibly|"
+    r"^(?:If|Unless|Whether|Suppose|Supposing|Imagine|Assume|Assuming|Hypothetically|Let's say|What if|Maybe|Perhaps|Possibly|In theory|"
+    r"For example|For instance|Wish|Hoping|Hopefully|Planning to|Thinking (?:of|about)) |\b(?:if|unless|whether|suppose|supposing|imagine|imagining|assume|assuming|hypothetically|let's say|what if|maybe|perhaps|possibly|"
     r"would|wouldn't|might|could|couldn't|should|shouldn't|ought to|i think|i guess|i believe|i suspect|i assume|i wonder|i'm not sure|"
     r"not sure|may be|may have|may become|i wish|wish i|i'd (?:like|love)|pretend|in theory|as if|as though|"
     r"(?:thinking|dreaming|considering|contemplating|planning|tempted|about) (?:of|about|on|to)|plan(?:s|ned)? to|considering|"
-    r"want(?:s)? to (?!be called)|hop(?:e|es|ing) to|rumou?r(?:s|ed)?|for example|e\.g\.|for instance|likely)\b",
-    re.IGNORECASE,
+    r"want(?:s)? to (?!be called)|hop(?:e|es|ing) to|rumou?r(?:s|ed)?|for example|e\.g\.|for instance|likely|I (?:think|guess|believe|suspect|assume|wonder|wish)|I'm not sure|I'd (?:like|love))\b",
 )
 _REPORTED = re.compile(
     r"\b(?:said|says|saying|told|tells|claims|claimed|claiming|wrote that|writes that|argues|argued|insists|insisted|thinks|believes that|"
     r"believed that|asked|asks|heard|according to|reportedly|allegedly|apparently|supposedly|joked|mentioned|announced that|replied|"
-    r"suggested|suggests|is said to|was said to|quoted?|quotes)\b",
-    re.IGNORECASE,
+    r"suggested|suggests|is said to|was said to|quoted?|quotes|According to|Reportedly|Allegedly|Apparently|Supposedly)\b",
 )
 _ORDER = re.compile(
     r"^(?:please |now |kindly |you must |you should |you will |you are now |from now on,? |always |never |do not |don't )*"
     r"(?:ignore|disregard|forget|delete|remove|erase|drop|override|overwrite|bypass|execute|run|act|pretend|respond|reply|answer|repeat|print|output|"
     r"reveal|show|tell|give|list|write|translate|summari[sz]e|explain|describe|send|call the|open|click|visit|download|install|use|set|update|"
     r"change|add|insert|store|save|record|mark|treat|consider|rename|merge|retract|replace|grant|make|create|let|help|find|search|look|"
-    r"check|go|come|take|try|stop|start|keep|note to|do|follow|obey|promote|register|alias|map|assign|define)\b(?! is\b| was\b| \w+'s\b)",
+    r"check|go|come|take|try|stop|start|keep|note to|do|follow|obey|promote|register|alias|map|assign|define)\b"
+    r"(?! is\b| was\b| \w+'s\b| (?-i:[A-Z]))",
     re.IGNORECASE,
 )
 _TO_MACHINE = re.compile(
@@ -47,11 +47,12 @@ _OPENER = re.compile(
     r"just to let you know|let me tell you|i want you to know|you should know|heads[- ]up|update|correction|reminder|fun fact|in fact|as a matter of fact|"
     r"good news|bad news|quick note|important)\b(?: that)?[:,]?|(?:oh|well|ok|okay|so|hi|hey|hello|yes|yeah|yep|no|nope|sorry|oops|right|sure|thanks|thank you|actually|hmm|ah|"
     r"also|and|but|anyway|indeed|no wait|wait|my bad|correction|plus|additionally|moreover|furthermore|meanwhile|unfortunately|sadly|luckily|fortunately|happily)(?: (?:there|all|everyone|team|again|guys|folks))?[,!.:]|"
-    r"(?:and|but|so|also|actually|well|plus) (?=(?:i|my|we|our|he|she|it|they|his|her|its|their|the)\b)|(?:it turns out|turns out|we know|it is known|everyone knows|it is a fact|the fact is|as you know|i can confirm|i confirm|i'd like to note|i should mention|i must say|i have to say) that?[, ]?)\s*",
+    r"(?:and|but|so|also|actually|well|plus) (?=(?:i(?! (?-i:[A-Z]))|my|we|our|he|she|it|they|his|her|its|their|the)\b)|(?:it turns out|turns out|we know|it is known|everyone knows|it is a fact|the fact is|as you know|i can confirm|i confirm|i'd like to note|i should mention|i must say|i have to say) that?[, ]?)\s*",
     re.IGNORECASE,
 )
 
 
+_ADVERB = re.compile(r"^(?P<adverb>[A-Z][a-z]+ly), (?P<head>.+?) (?P<be>is|was|are|were) (?P<rest>.+)$")
 _CALL_ME = re.compile(r"^(?:(?:please|just|you can|you may|everyone can|feel free to) )*[Cc]all me (?P<name>[^\W\d_][^,.;!?]{0,60}?)(?: from now on| instead| please)?[,.;!]*$", re.IGNORECASE)
 
 
@@ -68,9 +69,24 @@ def plain(text: str) -> str:
         if match is None or match.end() == len(text):
             break
         text = text[match.end() :]
+    if match := _ADVERB.match(text):
+        text = f"{match['head']} {match['be']} {match['adverb'].lower()} {match['rest']}"
     if match := _CALL_ME.match(text):
         return f"My name is {match['name']}"
     return text[:1].upper() + text[1:] if text[:1].islower() and text.split(" ", 1)[0] in FIRST_PERSON else text
+
+
+_MACHINE_WORDS = frozenset("ignore Ignore disregard Disregard forget Forget override Override bypass Bypass prompt Prompt you You ai AI IGNORE DISREGARD FORGET OVERRIDE".split())
+_MOODY = frozenset(
+    "If Unless Whether Suppose Supposing Imagine Assume Assuming Hypothetically Let's What Maybe Perhaps Possibly In For Wish Hoping Hopefully "
+    "Planning Thinking if unless whether suppose supposing imagine imagining assume assuming hypothetically let's maybe perhaps possibly would "
+    "wouldn't might could couldn't should shouldn't ought think guess believe suspect wonder sure may wish I'd like love pretend theory though "
+    "thinking dreaming considering contemplating planning tempted about plan plans planned want wants hope hopes hoping rumor rumour rumored "
+    "rumoured rumors rumours example instance e g likely said says saying told tells claims claimed claiming wrote writes argues argued insists "
+    "insisted thinks believes believed asked asks heard according reportedly allegedly apparently supposedly joked mentioned announced replied "
+    "suggested suggests quote quoted quotes According Reportedly Allegedly Apparently Supposedly".split()
+)
+"""Words without one of which no sentence is a supposition or a report."""
 
 
 def no_statement(text: str) -> str | None:
@@ -78,14 +94,17 @@ def no_statement(text: str) -> str | None:
     stripped = text.strip().strip("\"'“”")
     if text.rstrip(" \"'”)").endswith(("?", "？")) or _QUESTION.match(stripped) or _INVERTED.match(stripped) and "," not in stripped[:20]:
         return "a question"
-    if _TO_MACHINE.search(text):
-        return "an instruction"
+    if not _MACHINE_WORDS.isdisjoint(words_in(text)) or "[" in text or "<" in text:
+        if _TO_MACHINE.search(text):
+            return "an instruction"
     if _ORDER.match(stripped):
         return "an instruction"
     if text.lstrip()[:1] in "\"“" and text.rstrip(" .!")[-1:] in "\"”" and len(text.split()) > 3:
         return "a quotation"
     if ('"' in text or "“" in text) and _VERB_INSIDE.search(text):
         return "a quotation"
+    if _MOODY.isdisjoint(words_in(text)):
+        return None
     if _REPORTED.search(text):
         return "what somebody else says"
     if _SUPPOSED.search(text):

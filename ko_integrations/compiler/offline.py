@@ -11,7 +11,7 @@ from ko_integrations.compiler.discourse import Discourse
 from ko_integrations.compiler.mood import denial, no_statement, plain
 from ko_integrations.compiler.reading import INHERITED, ClauseReader, Reading
 from ko_integrations.compiler.relations import RelationFinder
-from ko_integrations.compiler.text import FIRST_PERSON, PRONOUNS, Sentence, sentences
+from ko_integrations.compiler.text import FIRST_PERSON, PRONOUNS, Sentence, sentences, words_in
 from ko_integrations.compiler.values import clean, items, value_of
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.identity import normalize_name
@@ -23,6 +23,10 @@ from ko_integrations.vocabulary import Vocabulary
 __all__ = ["OfflineCompiler"]
 
 _STRONG = 2.0
+_CERTAIN = 2.5
+"""Scores of a reading that covers a sentence so well that it need not be taken apart."""
+_PLAIN = frozenset("not never longer anymore more stopped quit ceased used left resigned fired retired laid gave will going gonna from in on at by as because until since".split())
+"""Words that may change or add to what a clause states."""
 _NEGATION = re.compile(r"(?:\bnot\b|n['’]t\b|\bno longer\b|\bnever\b|\b(?:stopped|quit|ceased) |\bused to\b|\bany ?more\b|\bany longer\b|\bleft (?=[A-Z]|my job)|\b(?:resigned|fired|retired|laid off) from\b|\bgave up\b)")
 _ENDED = re.compile(r"\bno longer\b|\bany ?more\b|\bany longer\b|\b(?:stopped|quit|ceased) |\bused to\b|\bleft (?=[A-Z]|my job)|\b(?:resigned|fired|retired|laid off) from\b|\bgave up\b")
 _FUTURE = re.compile(r"(?:\bwill\b|['’]ll\b|\b(?:is|am|are) going to\b|['’](?:m|re|s) going to\b|\bgonna\b) ?")
@@ -35,6 +39,10 @@ _INSTEAD = re.compile(
 )
 _MOVED = re.compile(r"^(?P<head>.+?\b(?:moved|moves|relocated|switched|changed|changes|went|migrated|transferred|upgraded|downgraded|rose|fell|dropped|grew|increased|decreased)(?: \w+)??) from (?P<old>.+?) (?P<to>to|into) (?P<new>.+)$")
 _POSSESSIVE_ALONE = re.compile(r"^(?P<owner>.+['’]s|[Mm]ine|[Hh]is|[Hh]ers) (?:is|are|was) (?P<value>.+)$")
+_NAME_OF = re.compile(r"^(?:The|the) (?:full )?name of the (?:current |present )?(?P<rest>[a-z]\w+.* (?:of|in|for|at|government) .+)$|^(?:The|the) (?:full )?name of the (?:current |present )(?P<titled>.+)$")
+_HELD_BY = re.compile(r"^The (?:position|office|post|role|title|job) of (?:the )?(?P<rest>.+?) is (?:currently |now )?(?:held|occupied|filled|taken) by (?P<holder>.+)$")
+_OF_A_PEOPLE = frozenset(("head_of_state", "head_of_government", "president"))
+"""Offices that may be named by the people instead of the country ("King of the Belgians")."""
 _PASSIVE = re.compile(r"^(?P<head>.+? (?:is|was|were|are) [a-z]+) (?P<phrases>(?:in|at|on|by|from|near) .+ (?:in|at|on|by|from|near) [A-Z\d].*)$")
 _PHRASE = re.compile(r" (?=(?:in|at|on|by|from|near) [A-Z\d])")
 _EVENT_DATES = {
@@ -111,6 +119,8 @@ class _Session:
             self.missed.append(NotUnderstood(text=sentence.text, reason="said by a machine"))
             return
         self.speaker = sentence.speaker
+        if sentence.alone:
+            self.discourse, self.countries = Discourse(), {}
         body = plain(sentence.text)
         if not any(character.isalnum() for character in body) or self._replaced(body):
             return
@@ -128,13 +138,20 @@ class _Session:
         if reason != "a question" or not body.endswith("."):
             return False
         reading = self.clauses.read(body)
-        return bool(reading and reading.score >= _STRONG and reading.subject and reading.subject.istitle())
+        if reading is None or reading.score < 1.2 or not reading.subject or not body.startswith(reading.subject):
+            return False
+        after = body[len(reading.subject) :].split(" ", 2)
+        titled = all(not word[0].islower() for word in reading.subject.split())
+        return titled and len(after) > 1 and self.splitter.finite(after[1])
 
     def _read(self, body: str, source: str) -> str | None:
         """Read a sentence as a whole or clause by clause; return why nothing came of it."""
-        if _JOINING.search(body):
-            whole = self._reading(body)
-            if whole and whole.score >= _STRONG and not _JOINING.search(f"{whole.subject} | {whole.object}") and not _NEGATION.search(body):
+        body = body.rstrip(" .!;,")
+        whole = self._reading(body)
+        if whole and whole.score >= _STRONG and not _JOINING.search(f"{whole.subject} | {whole.object}"):
+            if whole.score >= _CERTAIN and whole.margin >= 0.5 and whole.subject and _PLAIN.isdisjoint(words_in(body)) and take_adjunct(body, self.said_at) is None:
+                return self._assert(whole, source, None)
+            if _JOINING.search(body) and not _NEGATION.search(body):
                 return self._clause(body, source)
         parts = list(self.splitter.clauses(body))
         before = len(self.found)
@@ -146,6 +163,11 @@ class _Session:
         return reason
 
     def _reading(self, text: str) -> Reading | None:
+        """Read a clause, "the name of the P of X is Y" and "the post of P is held by Y" as "the P of X is Y"."""
+        if match := _NAME_OF.match(text):
+            text = f"The {match['rest'] or match['titled']}"
+        if match := _HELD_BY.match(text):
+            text = f"The {match['rest']} is {match['holder']}"
         return self.clauses.read(text)
 
     def _clause(self, text: str, source: str) -> str | None:
@@ -247,7 +269,7 @@ class _Session:
         if said.startswith(ANTECEDENT):
             return f"{self.object}{said[1:]}" if self.object else None
         subject = self.discourse.resolve(self._unpacked(said, source), self.speaker)
-        return self._country(subject) if subject else None
+        return self._country(subject, reading.predicate) if subject else None
 
     def _unpacked(self, said: str, source: str) -> str:
         """A subject that states something itself ("Berlin-based Acme", "Acme CEO Jane Doe"): take it, keep the name."""
@@ -259,9 +281,9 @@ class _Session:
         self._assert(inner, source, None)
         return inner.subject if said.endswith(inner.subject) else inner.object if said.endswith(inner.object) else said
 
-    def _country(self, name: str) -> str:
+    def _country(self, name: str, predicate: str) -> str:
         """A country keeps the name under which it was first a subject, whatever else it is called."""
-        common = country_named(name) or (demonym_of(name) if name.endswith("s") else None)
+        common = country_named(name) or (demonym_of(name) if predicate in _OF_A_PEOPLE else None)
         if common is None:
             return name
         known = self.countries.get(common)

@@ -31,7 +31,8 @@ class Match:
     """A way to read a clause: positions count keys, not tokens.
 
     `subject` is None where the form names none; `possessive` marks a subject that is a word like "her".
-    `literal` weighs the words of the form itself: content words count 1, grammar 0.35.
+    `literal` weighs the words of the form itself: content words count 1, grammar 0.35. `shared` marks a
+    wording that several predicates claim, so that the kind of the object has to tell.
     """
 
     predicate: str
@@ -41,9 +42,10 @@ class Match:
     words: tuple[int, ...] = ()
     possessive: bool = False
     noun: bool = False
+    shared: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Form:
     predicate: str
     prefix: tuple[str, ...]
@@ -51,6 +53,7 @@ class _Form:
     suffix: tuple[str, ...]
     subject_first: bool | None
     literal: float
+    shared: bool = False
 
 
 @dataclass(slots=True)
@@ -85,14 +88,24 @@ class PatternIndex:
         self._by_suffix = _Node()
         self._nouns = _Node()
         self.verbs: set[str] = set()
+        self.lexicon: set[str] = set()
+        self.surfaces = _surfaces(vocabulary)
+        owners: dict[tuple[object, ...], list[_Form]] = {}
         for predicate in vocabulary:
             for pattern in dict.fromkeys(predicate.patterns):
                 for form in _forms(predicate.name, pattern):
                     self._add(form)
+                    owners.setdefault((form.prefix, form.middle, form.suffix), []).append(form)
             for noun in predicate.nouns:
                 for spelling in {noun, noun.replace(" ", "-", 1)}:
                     if keys := _keys(spelling):
                         self._nouns.add(keys).predicates.append(predicate.name)
+                        self.lexicon.update(keys)
+        for forms in owners.values():
+            shared = len({form.predicate for form in forms}) > 1
+            for form in forms:
+                form.shared = shared
+                self.lexicon.update((*form.prefix, *form.middle, *form.suffix))
         self.verbs -= FUNCTION_KEYS
         self.verbs |= {"be", "have"}
 
@@ -146,14 +159,14 @@ class PatternIndex:
                 for subject, value, words, possessive in frames(keys, start, end):
                     content = sum(key not in FUNCTION_KEYS for key in keys[start:end])
                     literal = content + 0.35 * (end - start - content + len(words)) + 0.3
-                    yield Match(predicate, subject, value, literal, (*range(start, end),), possessive, noun=True)
+                    yield Match(predicate, subject, value, literal, (*range(start, end),), possessive, True, False)
 
 
 def frames(keys: tuple[str, ...], start: int, end: int) -> Iterator[tuple[Span | None, Span, tuple[int, ...], bool]]:
     """Yield (subject, object, words of the frame, possessive) of the frames in which a noun states a fact.
 
     The noun stands at `keys[start:end]`: "the N of X is Y", "X's N is Y", "her N is Y", "Y is the N of X",
-    "Y is X's N", "X has N Y", "N: Y", "X N Y" without a verb ("Acme CEO Jane Doe"), "X changed her N to Y".
+    "Y is X's N", "X has N Y", "N: Y", "X N Y" and "X's N, Y" without a verb ("Acme CEO Jane Doe"), "X changed her N to Y".
     """
     count = len(keys)
     before, after = keys[start - 1] if start else _END, keys[end] if end < count else _END
@@ -175,6 +188,11 @@ def frames(keys: tuple[str, ...], start: int, end: int) -> Iterator[tuple[Span |
             yield (be + 1, start - 1), (0, be), (be, start - 1), False
         elif before == "their" and be == start - 2 and be:
             yield (start - 1, start), (0, be), (be,), True
+    if "be" not in keys and after == "," and before == "'s" and start > 1 and end + 1 < count:
+        yield (0, start - 1), (end + 1, count), (start - 1, end), False
+    if "be" not in keys and start == 0 and after in _LINKS and "," in keys[end + 2 : count - 1]:
+        comma = keys.index(",", end + 2)
+        yield (end + 1, comma), (comma + 1, count), (end, comma), False
     if before == "have" and start > 1 and end < count:
         value = end + 1 if after in ("of", ":", "be", "call", "nam") else end
         if value < count and (value > end or after not in FUNCTION_KEYS):
@@ -217,10 +235,11 @@ def _placed(form: _Form, keys: tuple[str, ...], start: int, end: int) -> Iterato
     if form.subject_first is None:
         span = (left, right)
         if span[0] < span[1]:
-            yield Match(form.predicate, None, span, form.literal, (*range(left), *range(right, count)))
+            words = (*range(left), *range(right, count))
+            yield Match(form.predicate, None, span, form.literal, words, shared=form.shared)
     elif first[0] < first[1] and second[0] < second[1]:
         subject, value = (first, second) if form.subject_first else (second, first)
-        yield Match(form.predicate, subject, value, form.literal, words)
+        yield Match(form.predicate, subject, value, form.literal, words, shared=form.shared)
 
 
 def _keys(text: str) -> tuple[str, ...]:
@@ -260,6 +279,13 @@ def _weight(keys: list[tuple[str, ...]]) -> float:
     return sum(0.35 if key in FUNCTION_KEYS else 1.0 for part in keys for key in part)
 
 
+def _surfaces(vocabulary: Vocabulary) -> frozenset[str]:
+    """The words of the vocabulary as they are spelt, long enough to be told from their misspellings."""
+    texts = (text for predicate in vocabulary for text in (*predicate.nouns, *predicate.patterns))
+    return frozenset(word for text in texts for word in _LONG_WORD.findall(text))
+
+
+_LONG_WORD = re.compile(r"[a-z]{5,}")
 _INDEXES: "WeakKeyDictionary[Vocabulary, PatternIndex]" = WeakKeyDictionary()
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from ko_integrations.compiler.patterns import FUNCTION_KEYS, Match, Span, pattern_index
 from ko_integrations.compiler.text import OPTIONAL, PRONOUNS, Token, Words, keys_of, tokens_of
 from ko_integrations.kinds import CLOSED_KINDS, kinds_of
-from ko_integrations.morphology import ARTICLES, PREPOSITIONS
+from ko_integrations.morphology import ARTICLES, PREPOSITIONS, is_participle
 from ko_integrations.vocabulary import Predicate, Vocabulary
 
 __all__ = ["INHERITED", "ClauseReader", "Reading", "bare"]
@@ -16,6 +16,10 @@ INHERITED = "\ue000"
 """Stands in a clause for the subject of the clause before it."""
 ACCEPT = 0.85
 """Least score of a reading: one content word of the form, or less with an object of the right kind."""
+
+_MOST_KIND = 2.0
+_CLEAR = 0.5
+"""The most that kinds can add to a form, and a lead after which the weaker forms need not be read."""
 
 _KINDS_BY_NOUN = {
     "city": "city", "town": "city", "village": "city", "country": "country", "nation": "country", "continent": "continent",
@@ -46,7 +50,7 @@ _KIND_OF_CLASS = {
 }  # fmt: skip
 _CLASSED = re.compile(rf"(?:the |The |an? )(?P<name>[^\W\d].*) (?P<noun>{'|'.join(_KIND_OF_CLASS)})")
 _ARTICLE = re.compile(r"^(?:the|an?|The|An?) ")
-_BARE_KINDS = CLOSED_KINDS | {"city", "place", "person"}
+_BARE_KINDS = CLOSED_KINDS | {"city", "place"}
 _STATED_KINDS = frozenset(("number", "date", "quantity", "phone", "email"))
 
 
@@ -78,23 +82,33 @@ class ClauseReader:
         self.vocabulary = vocabulary
         self.index = pattern_index(vocabulary)
         self._predicates = {predicate.name: predicate for predicate in vocabulary}
+        self._recent: dict[str, Reading | None] = {}
 
     def read(self, clause: str) -> Reading | None:
         """Return the best reading of `clause` by the declared forms, or None."""
+        if clause in self._recent:
+            return self._recent[clause]
         readings = self.readings(clause)
-        if not readings or readings[0].score < ACCEPT:
-            return None
-        return readings[0]
+        best = readings[0] if readings and readings[0].score >= ACCEPT else None
+        if len(self._recent) > 512:
+            self._recent.clear()
+        self._recent[clause] = best
+        return best
 
     def readings(self, clause: str) -> list[Reading]:
         """Return the best reading a predicate, best first; scores below `ACCEPT` are guesses."""
         tokens = _trimmed(tokens_of(clause))
         best: dict[str, Reading] = {}
-        for attempt, cost, matches in self._matches(tokens):
-            for match in matches:
-                reading = self._reading(clause, tokens, attempt, match, cost)
-                if reading and (match.predicate not in best or reading.score > best[match.predicate].score):
-                    best[match.predicate] = reading
+        found = [(match, words, cost) for words, cost, matches in self._matches(tokens) for match in matches]
+        found.sort(key=lambda item: -item[0].literal)
+        leader = 0.0
+        for match, words, cost in found:
+            if match.literal + _MOST_KIND < leader - _CLEAR:
+                break
+            reading = self._reading(clause, tokens, words, match, cost)
+            if reading and (match.predicate not in best or reading.score > best[match.predicate].score):
+                best[match.predicate] = reading
+                leader = max(leader, reading.score)
         ranked = sorted(best.values(), key=lambda reading: -reading.score)
         if not ranked:
             return []
@@ -102,6 +116,11 @@ class ClauseReader:
         first = ranked[0]
         ranked[0] = replace(first, margin=lead)
         return ranked
+
+    def _lead_in(self, keys: tuple[str, ...], span: Span, text: str) -> float:
+        """A price for a subject that begins with a noun of the vocabulary: in "label artist Jane" it is no name."""
+        first, _, rest = text.partition(" ")
+        return 0.8 if rest[:1].isupper() and first.islower() and keys[span[0]] in self.index.lexicon else 0.0
 
     def _matches(self, tokens: list[Token]) -> Iterator[tuple[Words, float, Iterator[Match]]]:
         """Yield (words, price, matches): with the words that may only decorate, then without."""
@@ -117,8 +136,11 @@ class ClauseReader:
     def _reading(self, clause: str, tokens: list[Token], words: Words, match: Match, cost: float) -> Reading | None:
         predicate = self._predicates[match.predicate]
         score = match.literal - cost - _inside_a_name(tokens, words, match, predicate)
+        if match.noun:
+            said = " ".join(tokens[words.places[number]].text.lower() for number in match.words)
+            score += 0.3 if said in predicate.nouns else 0.0
         value = _text(clause, tokens, words, match.object)
-        score += _shape(words.keys, match.object, is_object=True)
+        score += _shape(words.keys, match.object, value, is_object=True)
         subject = None
         if match.noun and _is_verb_form(tokens[words.places[match.words[-1]]].text):
             return None
@@ -126,13 +148,15 @@ class ClauseReader:
             if match.literal < 0.5 and not {"'s", "of"}.isdisjoint(words.keys[slice(*match.subject)]):
                 score -= 1.0
             subject = _text(clause, tokens, words, match.subject)
-            score += _shape(words.keys, match.subject, is_object=False)
+            score += _shape(words.keys, match.subject, subject, is_object=False)
         if score + 1.5 + 0.5 < 0.5:
             return None
         fit = kind_score(predicate, value)
-        score += max(fit, -0.9) if match.noun and predicate.value_type not in _MEASURED else fit
+        if not match.shared and match.literal >= 1.0 and predicate.value_type not in _MEASURED:
+            fit = max(fit, -0.3 if not kinds_of(bare(value)[0]) else -0.7)
+        score += fit
         if subject is not None:
-            score += _subject_score(predicate, subject)
+            score += _subject_score(predicate, subject) - self._lead_in(words.keys, match.subject, subject)
         inverted = match.subject is not None and match.object < match.subject
         return Reading(match.predicate, subject, value, score, possessive=match.possessive, inverted=inverted)
 
@@ -213,11 +237,20 @@ def _trimmed(tokens: list[Token]) -> list[Token]:
 def _text(clause: str, tokens: list[Token], words: Words, span: Span) -> str:
     """The words of a span as they were written, with the article before it."""
     first, last = words.places[span[0]], words.places[span[1] - 1]
+    following = words.places[span[1]] if span[1] < len(words.places) else len(tokens)
+    attributive = following == last + 1 < len(tokens) and tokens[following].key not in FUNCTION_KEYS
     while first and tokens[first - 1].text.lower() in ARTICLES:
+        # In "the [Y] language" the article belongs to the noun of the form, in "The Who played" to the name.
+        if attributive and (first == 1 or tokens[first - 1].text.islower()) and not _is_finite(tokens[following].text):
+            break
         first -= 1
     if first == 1 and not tokens[0].key and tokens[0].text[0].isupper() and tokens[1].text[0].isupper():
         first = 0
     return clause[tokens[first].start : tokens[last].end].strip()
+
+
+def _is_finite(text: str) -> bool:
+    return text.endswith("s") and text.islower()
 
 
 def _inside_a_name(tokens: list[Token], words: Words, match: Match, predicate: Predicate) -> float:
@@ -234,7 +267,7 @@ def _inside_a_name(tokens: list[Token], words: Words, match: Match, predicate: P
 _BREAKING = frozenset(("be", "not", "never", "who", "which", ":", ";", "because", "but", "when", "while", "where", INHERITED))
 
 
-def _shape(keys: tuple[str, ...], span: Span, *, is_object: bool) -> float:
+def _shape(keys: tuple[str, ...], span: Span, text: str, *, is_object: bool) -> float:
     """A price for words that a name does not contain or begin with."""
     part = keys[span[0] : span[1]]
     score = 0.0
@@ -242,7 +275,7 @@ def _shape(keys: tuple[str, ...], span: Span, *, is_object: bool) -> float:
         return score
     if len(part) > 1:
         score -= 1.2 * sum(key in _BREAKING for key in part)
-    if part[0] in PREPOSITIONS or part[0] in (",", "and", "'s", "to") or part[0] == "not":
+    if part[0] in PREPOSITIONS and (text[0].islower() or part[0] == "as") or part[0] in (",", "'s", "not") or text.startswith(("and ", "to ")):
         score -= 1.5
     if "not" in part or "never" in part:
         score -= 3.0
@@ -250,6 +283,8 @@ def _shape(keys: tuple[str, ...], span: Span, *, is_object: bool) -> float:
         score -= 2.0
     if len(part) > 9:
         score -= 0.3
+    if is_object and len(part) > 1 and part[1] in PREPOSITIONS and text[0].islower() and is_participle(text.split(" ", 1)[0]):
+        score -= 2.0
     if is_object and part[0] in ("him", "her", "it", "them", "me", "us", "you"):
         score -= 2.0
     return score

@@ -1,13 +1,214 @@
-"""Wordings that no pattern declares."""
+"""Wordings that no pattern declares, taken for a predicate when their words or their meaning leave no doubt.
 
-from ko_integrations.compiler.reading import ClauseReader, Reading
+A clause is cut into two names and the words around them. The words vote for predicates by what they share
+with the vocabulary; the kinds of the names rule predicates out and decide who is the subject.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ko_integrations.compiler.patterns import FUNCTION_KEYS
+from ko_integrations.compiler.reading import ClauseReader, Reading, kind_score
+from ko_integrations.compiler.text import FIRST_PERSON, Token, tokens_of
+from ko_integrations.kinds import kinds_of
 from ko_integrations.protocols import Embedder
+from ko_integrations.vocabulary import Predicate
+
+__all__ = ["RelationFinder"]
+
+COVERAGE = 0.62
+MARGIN = 0.12
+"""How much of a wording a predicate must explain, and its lead over the next predicate."""
+_TYPO_LENGTH = 6
+_INNER = frozenset("of the de la le du da di von van der den and & for in 's".split())
+_CLEFT = re.compile(r"^(?:The|the) (?P<noun>[a-z][a-z ]*?) (?:(?:in|at|for|on|by|to) )?(?:where|that|which|who|whom) (?P<rest>.+) (?:is|was|are|were) (?P<value>.+?)$")
+_NOUN_OF = re.compile(r"^(?:The|the|An?) (?P<noun>[a-z][a-z -]{1,40}?) (?:of|for|in|at) (?P<subject>.+?) (?:is|was|are|were) (?P<value>.+)$")
+_NOUN_HAD = re.compile(r"^(?P<subject>.+?)['’]s? (?P<noun>[a-z][a-z -]{1,40}?) (?:is|was|are|were) (?P<value>.+)$")
+_NOUN_MINE = re.compile(r"^(?P<subject>[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Ii]ts|[Tt]heir) (?P<noun>[a-z][a-z -]{1,40}?) (?:is|was|are|were) (?P<value>.+)$")
 
 
 class RelationFinder:
+    """Finds what a clause states when no declared form fits."""
+
     def __init__(self, clauses: ClauseReader) -> None:
         self._clauses = clauses
         self.embedder: Embedder | None = None
+        self._profiles: dict[str, Counter[str]] = {}
+        self._weights: dict[str, float] = {}
 
     def find(self, text: str) -> Reading | None:
+        """Return the one reading that the words of the clause support, or None."""
+        return self._spelt(text) or self._cleft(text) or self._related(text) or self._named(text)
+
+    def _spelt(self, text: str) -> Reading | None:
+        """Read the clause with words of the vocabulary in place of their misspellings."""
+        from rapidfuzz.distance import OSA
+
+        tokens = tokens_of(text)
+        lexicon = self._clauses.index.surfaces
+        changed = text
+        for token in reversed(tokens):
+            word = token.text
+            if len(word) < _TYPO_LENGTH or not word.islower() or word in lexicon or token.key in self._clauses.index.lexicon:
+                continue
+            near = [other for other in lexicon if abs(len(other) - len(word)) < 2 and other[0] == word[0] and OSA.distance(word, other, score_cutoff=1) == 1]
+            if len(near) == 1:
+                changed = changed[: token.start] + near[0] + changed[token.end :]
+        if changed == text:
+            return None
+        reading = self._clauses.read(changed) or self._cleft(changed)
+        return replace(reading, score=reading.score - 0.5) if reading else None
+
+    def _cleft(self, text: str) -> Reading | None:
+        """Read "the university where X studied is Y" as "X studied at Y"."""
+        match = _CLEFT.match(text)
+        if match is None:
+            return None
+        best: Reading | None = None
+        for link in ("at ", "in ", "for ", "by ", "from ", "to ", "with ", ""):
+            reading = self._clauses.read(f"{match['rest']} {link}{match['value']}")
+            if reading and reading.object == match["value"] and (best is None or reading.score > best.score):
+                best = reading
+        return replace(best, score=best.score - 0.3) if best else None
+
+    def _named(self, text: str) -> Reading | None:
+        """Read "the P of X is Y" for a noun that the vocabulary does not know: by another name, or a new predicate."""
+        match = _NOUN_OF.match(text) or _NOUN_HAD.match(text) or _NOUN_MINE.match(text)
+        if match is None or self._clauses.vocabulary.strict or len(match["value"].split()) > 8:
+            return None
+        noun = match["noun"].strip()
+        if any(word in _NO_NOUNS for word in noun.split()):
+            return None
+        found = self._clauses.vocabulary.resolve(noun, self.embedder)
+        declared = self._clauses.vocabulary.get(found.predicate)
+        if declared and kind_score(declared, match["value"]) < -1.0:
+            return None
+        certain = {"new": 0.6, "embedding": 0.7}.get(found.how, 0.8)
+        return Reading(found.predicate, match["subject"], match["value"], certain, stated=False, possessive=match.re is _NOUN_MINE)
+
+    def _related(self, text: str) -> Reading | None:
+        """Let the words around two names vote for a predicate."""
+        cut = _cut(text)
+        if cut is None:
+            return None
+        first, second, words, by = cut
+        content = [word for word in words if word not in FUNCTION_KEYS]
+        if not content:
+            return None
+        scored = []
+        for predicate in self._clauses.vocabulary:
+            shared = self._shared(predicate, content)
+            if shared < COVERAGE * 0.6:
+                continue
+            for subject, value, forward in ((first, second, True), (second, first, False)):
+                fit = _fits(predicate, subject, value)
+                if fit is not None:
+                    scored.append((shared + fit + self._order(predicate, content, forward, by), predicate.name, subject, value, forward))
+        if not scored:
+            return None
+        scored.sort(key=lambda item: -item[0])
+        score, name, subject, value, forward = scored[0]
+        rival = next((other for other, *rest in scored if rest[0] != name), 0.0)
+        opposite = next((other for other, *rest in scored[1:] if rest[0] == name), 0.0)
+        symmetric = self._clauses.vocabulary.get(name)
+        if score < COVERAGE or score - rival < MARGIN or score - opposite < MARGIN / 2 and not (symmetric and symmetric.inverse == name):
+            return None
+        return Reading(name, subject, value, min(score, 0.8), stated=False, inverted=not forward)
+
+    def _profile(self, predicate: Predicate) -> Counter[str]:
+        if not self._profiles:
+            frequency: Counter[str] = Counter()
+            for each in self._clauses.vocabulary:
+                words = [word for form in (*each.nouns, *each.aliases, *each.statement_forms) for word in _content(form)]
+                self._profiles[each.name] = Counter(words)
+                frequency.update(set(words))
+            count = len(self._profiles)
+            self._weights = {word: math.log(1 + count / times) for word, times in frequency.items()}
+        return self._profiles[predicate.name]
+
+    def _shared(self, predicate: Predicate, content: list[str]) -> float:
+        """The part of the wording, by weight, that the predicate's own wordings explain."""
+        profile = self._profile(predicate)
+        most = math.log(1 + len(self._profiles))
+        total = sum(self._weights.get(word, most) for word in content)
+        return sum(self._weights.get(word, most) for word in content if word in profile) / total
+
+    def _order(self, predicate: Predicate, content: list[str], forward: bool, by: bool) -> float:
+        """A little for the order of subject and object that the nearest declared wording has."""
+        best, agreed = 0.0, 0.0
+        for form in predicate.statement_forms:
+            words = set(_content(form))
+            near = len(words & set(content)) / (1 + len(words | set(content)))
+            if near > best:
+                subject_first = form.find("[X]") < form.find("[Y]")
+                passive = " by [" in form
+                best, agreed = near, 0.15 if (subject_first == forward) == (passive == by) else -0.15
+        return agreed
+
+
+_NO_NOUNS = frozenset("thing things reason point problem issue question idea fact rest best worst kind part one way time truth case".split())
+
+
+def _content(form: str) -> list[str]:
+    text = form.replace("_", " ").replace("[X]", "Q").replace("[Y]", "Q")
+    return [token.key for token in tokens_of(text) if token.key and token.key != "q" and token.key.isalpha() and token.key not in FUNCTION_KEYS]
+
+
+def _fits(predicate: Predicate, subject: str, value: str) -> float | None:
+    """How well the kinds of both names suit the predicate, or None where they rule it out."""
+    kind = kind_score(predicate, value)
+    if kind < -0.5:
         return None
+    kinds = kinds_of(subject)
+    if kinds and predicate.subject_kinds and not kinds & set(predicate.subject_kinds):
+        return None
+    return (0.25 if kind > 1.0 else 0.0) + (0.1 if kinds & set(predicate.subject_kinds) else 0.0)
+
+
+def _cut(text: str) -> tuple[str, str, list[str], bool] | None:
+    """Return (first name, second name, keys of the other words, whether "by" stands before the second)."""
+    tokens = tokens_of(text)
+    while tokens and not tokens[-1].text[0].isalnum():
+        tokens = tokens[:-1]
+    runs = list(_names(tokens))
+    if len(runs) != 2:
+        return None
+    (start, middle), (second, end) = runs
+    words = [token.key for number, token in enumerate(tokens) if token.key and not (start <= number < middle or second <= number < end)]
+    by = tokens[second - 1].text == "by" if second else False
+    return text[tokens[start].start : tokens[middle - 1].end], text[tokens[second].start : tokens[end - 1].end], words, by
+
+
+def _names(tokens: list[Token]) -> Iterator[tuple[int, int]]:
+    """Yield the runs of words that name something: capitals, numbers, first persons, members of a closed kind."""
+    number = 0
+    while number < len(tokens):
+        if not _is_name(tokens, number):
+            number += 1
+            continue
+        end = number + 1
+        while end < len(tokens):
+            if _is_name(tokens, end):
+                end += 1
+            elif tokens[end].text in _INNER and end + 1 < len(tokens) and _is_name(tokens, end + 1) and tokens[end].text not in ("in", "for", "and"):
+                end += 2
+            elif tokens[end].text in ("of", "de") and end + 2 < len(tokens) and tokens[end + 1].text == "the" and _is_name(tokens, end + 2):
+                end += 3
+            else:
+                break
+        yield number, end
+        number = end
+
+
+def _is_name(tokens: list[Token], number: int) -> bool:
+    text = tokens[number].text
+    if text.lower() in FIRST_PERSON and text.lower() in ("i", "we"):
+        return True
+    if not text[0].isalnum():
+        return False
+    if text[0].isupper() or text[0].isdigit() or not text.isascii():
+        return number > 0 or tokens[number].key not in FUNCTION_KEYS and text.lower() not in ("the", "a", "an")
+    return bool(kinds_of(text) & {"instrument", "language", "religion", "sport", "genre", "occupation"}) and number > 0

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ko_integrations.morphology import ARTICLES, BE, is_participle, lemma
 
-__all__ = ["PRONOUNS", "SKIPPED", "Sentence", "Token", "Words", "keys_of", "sentences", "tokens_of"]
+__all__ = ["PRONOUNS", "SKIPPED", "Sentence", "Token", "Words", "keys_of", "sentences", "tokens_of", "words_in"]
 
 FIRST_PERSON = frozenset(("i", "me", "my", "mine", "myself", "we", "us", "our", "ours", "ourselves"))
 POSSESSIVES = frozenset(("my", "your", "his", "her", "its", "our", "their", "whose"))
@@ -52,10 +52,14 @@ _WORD_FORMS = {"ca": "can", "wo": "will", "'ll": "will", "'ve": "have", "n't": "
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence and who says it: `user`, a name, or None for a machine, whose words are nobody's facts."""
+    """A sentence and who says it: `user`, a name, or None for a machine, whose words are nobody's facts.
+
+    `alone` marks an item of a list, which refers to nothing outside itself.
+    """
 
     text: str
     speaker: str | None = "user"
+    alone: bool = False
 
 
 class Token(NamedTuple):
@@ -80,12 +84,13 @@ def sentences(text: str) -> Iterator[Sentence]:
     chat = _is_chat(lines)
     speaker: str | None = "user"
     paragraph: list[str] = []
+    alone = False
     for line in [*lines, ""]:
         turn = _TURN.match(line) if chat and ":" in line or chat and ">" in line else None
         listed = _LISTED.match(line)
         if turn or listed or not line.strip():
-            yield from _split(" ".join(paragraph), speaker)
-            paragraph = []
+            yield from _split(" ".join(paragraph), speaker, alone)
+            paragraph, alone = [], bool(listed and line.lstrip()[:2].rstrip(".):")[:1].isdigit())
         if turn:
             speaker = _speaker(turn)
             line = turn["rest"]
@@ -116,7 +121,7 @@ def _speaker(turn: re.Match[str]) -> str | None:
     return "user" if name.lower() in USERS else name
 
 
-def _split(paragraph: str, speaker: str | None) -> Iterator[Sentence]:
+def _split(paragraph: str, speaker: str | None, alone: bool) -> Iterator[Sentence]:
     if not paragraph:
         return
     start = 0
@@ -127,10 +132,10 @@ def _split(paragraph: str, speaker: str | None) -> Iterator[Sentence]:
             continue
         if piece.count('"') % 2:
             continue
-        yield Sentence(paragraph[start : match.end()].strip(), speaker)
+        yield Sentence(paragraph[start : match.end()].strip(), speaker, alone)
         start = match.end()
     if rest := paragraph[start:].strip():
-        yield Sentence(rest, speaker)
+        yield Sentence(rest, speaker, alone)
 
 
 def _ends_sentence(before: str, after: str) -> bool:
@@ -159,7 +164,7 @@ def _key(words: list[str], number: int) -> str:
         return _key_of_s(words, number)
     if word in ("'", "’") and number and words[number - 1].endswith("s") and number + 1 < len(words):
         return "'s"
-    if word in ("Not", "Never"):
+    if word in ("Not", "Never") or word in ("n't", "n’t") and words[number + 1 : number + 2] and words[number + 1][0].isupper():
         return word
     lower = word.lower().replace("’", "'")
     if number and word[0].isupper() and lower in SKIPPED:
@@ -183,7 +188,14 @@ def _key(words: list[str], number: int) -> str:
 def _is_progressive(words: list[str], number: int) -> bool:
     """ "is living" states what "lives" does."""
     following = next((word for word in words[number + 1 : number + 3] if word.lower() not in SKIPPED), "")
-    return following.islower() and following.endswith("ing") and len(following) > 5 and following not in ("during", "nothing", "something")
+    return following in _PROGRESSIVE
+
+
+_PROGRESSIVE = frozenset(
+    "living working residing moving playing studying dating taking using running reading learning teaching training leading staying "
+    "writing wearing driving going flying travelling traveling suffering recording performing managing researching organising "
+    "organizing hosting joining switching leaving starting doing making acting serving drinking eating speaking".split()
+)
 
 
 _AFTER_OBJECT = frozenset("in at on by for to from with as of and or but when because".split())
@@ -211,6 +223,15 @@ def _key_of_s(words: list[str], number: int) -> str:
     if after in ARTICLES or after[:1].isdigit() or after in ("not", "now", "in", "at", "on", "from", "called", "currently", "also", "my", "been"):
         return "be"
     return "'s"
+
+
+_LETTERS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+
+
+@lru_cache(maxsize=256)
+def words_in(text: str) -> frozenset[str]:
+    """Return the words of `text` as written: a cheap test before a dear pattern."""
+    return frozenset(_LETTERS.findall(text))
 
 
 def keys_of(tokens: list[Token], *, optional: bool = True, possessives: bool = True) -> Words:

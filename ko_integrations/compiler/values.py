@@ -31,7 +31,7 @@ _SPLIT = re.compile(r",? (?:and|&|or|as well as|plus) |, (?:and |or )?")
 def clean(text: str) -> str:
     """Return an object as it was written, without quotes, "now", "instead", or the value that it replaces."""
     text = text.strip().strip("\"“”‘’«»`*_").strip(" ,;:!")
-    shorter = _TRAILING.sub("", text)
+    shorter = re.sub(r"^that of (?:an? |the )?", "", _TRAILING.sub("", text))
     return bare(shorter or text)[0]
 
 
