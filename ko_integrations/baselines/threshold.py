@@ -1,12 +1,10 @@
 """The static similarity threshold that the learned router replaces (main paper, section 4.3.2)."""
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from ko_integrations.errors import InvalidInputError
+from ko_integrations.router import RouteDecision
 from ko_integrations.types import Hit
-
-if TYPE_CHECKING:
-    from ko_integrations.router import RouteDecision
 
 __all__ = ["SearchMemory", "StaticThreshold"]
 
@@ -22,8 +20,8 @@ class SearchMemory(Protocol):
 class StaticThreshold:
     """Call a query factual when the best hit's similarity reaches `tau`, fuzzy otherwise.
 
-    It is used as a router is, and fails as the paper found: the cosine between a question and its fact says
-    how alike their wording is, not whether the question asks for a fact.
+    It is used as a router is. The cosine between a question and its fact says how alike their wording is, not
+    whether the question asks for a fact; the experiment `router` shows what that costs.
     """
 
     def __init__(self, memory: SearchMemory, *, tau: float = 0.75) -> None:
@@ -37,10 +35,8 @@ class StaticThreshold:
         self.memory = memory
         self.tau = tau
 
-    def classify(self, query: str) -> "RouteDecision":
+    def classify(self, query: str) -> RouteDecision:
         """Return the route; `probability` is 1, as a threshold gives none."""
-        from ko_integrations.router import RouteDecision
-
         hits = self.memory.read(query, k=1)
         best = hits[0].score if hits else -1.0
         why = f"best similarity {best:.2f}, tau {self.tau}"

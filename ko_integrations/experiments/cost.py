@@ -184,7 +184,9 @@ def _plot(file: Path, cost: CostModel, latency: Sequence[tuple[int, float, float
         n = [row[0] for row in latency]
         times.plot(n, [row[4] for row in latency], "--", color=NEURAL, label="context (modelled)")
         times.plot(n, [row[2] for row in latency], "o-", color=DISCRETE, label="KO semantic")
-        times.plot(n, [row[2] + row[3] for row in latency], ":", color=DISCRETE, label="KO semantic, with encoding")
+        times.plot(
+            n, [row[2] + row[3] for row in latency], ":", color=DISCRETE, label="KO semantic, with encoding"
+        )
         times.plot(n, [row[1] for row in latency], "s-", color=DISCRETE, alpha=0.5, label="KO exact")
         times.plot([5_000], [4_600], "x", color=PAPER, markersize=9, label="paper, context")
         times.set(xscale="log", yscale="log", xlabel="facts, N", ylabel="ms", title="Latency")

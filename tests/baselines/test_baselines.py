@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ko_integrations import Fact, KOError
-from ko_integrations.baselines import AppendOnlyRAG, ContextMemory, CostModel, Prices, Usage
+from ko_integrations.baselines import AppendOnlyRAG, ContextMemory, CostModel, Prices, StaticThreshold, Usage
 from ko_integrations.embeddings import HashingEmbedder
 from ko_integrations.errors import InvalidInputError
 
@@ -187,3 +187,23 @@ def test_options_are_checked(embedder: HashingEmbedder) -> None:
         rag.read("q", k=0)
     with pytest.raises(KOError, match="query"):
         rag.read("")
+
+
+# -- the fixed threshold ------------------------------------------------------------------------------------
+
+
+def test_the_threshold_decides_by_similarity_alone(embedder: HashingEmbedder) -> None:
+    memory = AppendOnlyRAG(embedder, ingestion="realtime")
+    assert StaticThreshold(memory).classify("The meeting is on Tuesday.").label == "fuzzy"
+    memory.add(["The meeting is on Tuesday."])
+    decision = StaticThreshold(memory).classify("The meeting is on Tuesday.")
+    assert (decision.label, decision.probability) == ("factual", 1.0)
+    assert "1.00" in decision.why
+    assert StaticThreshold(memory).classify("Write a poem about bees").label == "fuzzy"
+    # What it cannot know: a request that repeats the statement's words is no question.
+    assert (
+        StaticThreshold(memory, tau=0.3).classify("Write a poem: the meeting is on Tuesday.").label
+        == "factual"
+    )
+    with pytest.raises(KOError, match="tau"):
+        StaticThreshold(memory, tau=1.5)
