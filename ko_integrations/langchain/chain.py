@@ -159,12 +159,10 @@ class _FactRetriever(BaseRetriever):
 
 
 # -- routing --------------------------------------------------------------------------------------------------
-def _router(
-    store: KnowledgeStore, router: Any
-) -> Callable[[dict[str, Any], RunnableConfig], tuple[Label, Answer | None]]:
+def _router(store: KnowledgeStore, router: Any) -> Callable[..., tuple[Label, Answer | None]]:
     """Return what routes an input: to its label, and the answer of `ask` where that was the way to it."""
 
-    def by_confidence(inputs: dict[str, Any], _: RunnableConfig) -> tuple[Label, Answer | None]:
+    def by_confidence(inputs: dict[str, Any]) -> tuple[Label, Answer | None]:
         answer = store.ask(inputs["question"])
         return ("factual" if answer.value is not None and answer.confidence >= SURE else "fuzzy"), answer
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from langgraph.store.base import Item, SearchItem
 
+from ko_integrations.errors import InvalidInputError
 from ko_integrations.identity import canonical_value
 from ko_integrations.memory.documents import key_id, latest_metadata
 from ko_integrations.store import KnowledgeStore
@@ -80,21 +81,39 @@ def put_item(
     ttl: float | None,
     now: datetime,
 ) -> None:
-    """Put one item, indexed by `texts` (none: found by key and filter only), to end after `ttl` minutes."""
+    """Put one item, indexed by `texts` (none: found by key and filter only), to end after `ttl` minutes.
+
+    Raises:
+        InvalidInputError: the key, the value or the time to live cannot be stored.
+    """
     held = _head(view, key)
-    value, valid_to = dict(value), None if ttl is None else now + timedelta(minutes=ttl)
+    value, valid_to = dict(value), _end(now, ttl)
     metadata: dict[str, Any] = {"texts": len(texts), "ttl": ttl, "unindexed": None if texts else True}
+    since: datetime | None = None
     if held is not None:
         metadata["created_at"] = StoredItem(held, ()).created_at.isoformat()
         if not _extends(held, value, texts, valid_to):
-            view.retract(key, ITEM, verbatim=True)
+            since = max(now, held.valid_from)
+            view.retract(key, ITEM, at=since, verbatim=True)
         for number in range(max(1, len(texts)), latest_metadata(held).get("texts", 0)):
             view.retract(key, f"{ITEM} {number}", verbatim=True)
     metadata = {name: kept for name, kept in metadata.items() if kept is not None}
-    facts = [_fact(key, ITEM, value, texts[0] if texts else key, valid_to, metadata)]
+    facts = [_fact(key, ITEM, value, texts[0] if texts else key, valid_to, metadata, since)]
     for number, text in enumerate(texts[1:], start=1):
-        facts.append(_fact(key, f"{ITEM} {number}", text, text, valid_to, None))
+        facts.append(_fact(key, f"{ITEM} {number}", text, text, valid_to))
     view.update_many(facts)
+
+
+def _end(now: datetime, ttl: float | None) -> datetime | None:
+    if ttl is None:
+        return None
+    try:
+        end = now + timedelta(minutes=ttl)
+    except (OverflowError, ValueError) as error:
+        raise InvalidInputError("ttl", f"{ttl} minutes from now is no date") from error
+    if end <= now:
+        raise InvalidInputError("ttl", f"expected minutes above 0, got {ttl}")
+    return end
 
 
 def _extends(
@@ -127,10 +146,12 @@ def _fact(
     value: Any,
     text: str,
     valid_to: datetime | None,
-    metadata: dict[str, Any] | None,
+    metadata: dict[str, Any] | None = None,
+    valid_from: datetime | None = None,
 ) -> Fact:
     return Fact(
-        subject=key, predicate=predicate, object=value, text=text, valid_to=valid_to, metadata=metadata, verbatim=True
+        subject=key, predicate=predicate, object=value, text=text, metadata=metadata,
+        valid_from=valid_from, valid_to=valid_to, verbatim=True,
     )  # fmt: skip
 
 
@@ -154,7 +175,7 @@ def touch_item(view: KnowledgeStore, key: str, now: datetime) -> None:
     metadata = {**latest_metadata(held), "updated_at": StoredItem(held, ()).updated_at.isoformat()}
     end = now + timedelta(minutes=ttl)
     facts = [_fact(key, ITEM, held.object, held.text, end, metadata)]
-    facts += [_fact(key, text.predicate, text.object, text.text, end, None) for text in texts]
+    facts += [_fact(key, text.predicate, text.object, text.text, end) for text in texts]
     view.update_many(facts)
 
 

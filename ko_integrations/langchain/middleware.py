@@ -18,7 +18,7 @@ from ko_integrations.langchain.scope import Namespacer, Scope
 from ko_integrations.langchain.tools import create_ko_tools
 from ko_integrations.memory.prompt import TokenCounter, render_facts
 from ko_integrations.memory.recall import recall
-from ko_integrations.memory.turns import Said, learn
+from ko_integrations.memory.turns import Learnt, Said, learn
 from ko_integrations.models import count_tokens
 from ko_integrations.store import KnowledgeStore
 
@@ -123,8 +123,9 @@ class KOMemoryMiddleware(AgentMiddleware[KOMemoryState, Any, Any]):
         text = "\n".join(message.text for message in _new_human_messages(request.messages))
         if not text.strip():
             return request
-        view = self._scope.view(request.runtime.context)
+        parts = self._scope.parts(request.runtime.context)
         try:
+            view = self._scope.store.namespace(*parts)
             found = recall(view, text, k=self._k, query=self._vectors.of(view, text))
         except KOError as error:
             _log.warning("no facts were read for this turn: %s", error)
@@ -146,13 +147,19 @@ class KOMemoryMiddleware(AgentMiddleware[KOMemoryState, Any, Any]):
     def _learn(self, messages: Sequence[AnyMessage], runtime: Runtime[Any]) -> dict[str, Any] | None:
         if not self._learns:
             return None
-        view = self._scope.view(runtime.context)
-        source = self._source or (view.namespace_path[-1] if view.namespace_path else None)
+        parts = self._scope.parts(runtime.context)
+        named = (*self._scope.store.namespace_path, *parts)
+        source = self._source or (named[-1] if named else None)
         said = [
             Said(message.text, key=message.id and f"message {message.id}", source=source)
             for message in _new_human_messages(messages)
         ]
-        return {"ko_memory": learn(view, said).to_dict()}
+        try:
+            return {"ko_memory": learn(self._scope.store.namespace(*parts), said).to_dict()}
+        except KOError as error:  # the store is closed, or of another process
+            _log.warning("nothing was learnt from this turn: %s", error)
+            errors = tuple((message.key, f"{type(error).__name__}: {error}") for message in said)
+            return {"ko_memory": Learnt(errors=errors).to_dict()}
 
 
 def _new_human_messages(messages: Sequence[AnyMessage]) -> list[HumanMessage]:

@@ -25,7 +25,7 @@ class Scope:
     def __init__(self, store: KnowledgeStore, namespace: Namespacer | Sequence[str] | None = None) -> None:
         if isinstance(namespace, str):
             raise InvalidInputError("namespace", "expected separate strings or a callable, got one string")
-        self._store = store
+        self.store = store
         self._namespace = namespace
 
     def view(self, context: Any) -> KnowledgeStore:
@@ -34,16 +34,25 @@ class Scope:
         Raises:
             InvalidInputError: the context names no one.
         """
+        parts = self.parts(context)
+        return self.store.namespace(*parts) if parts else self.store
+
+    def parts(self, context: Any) -> tuple[str, ...]:
+        """Return the namespace for a run with this context, below the store's own.
+
+        Raises:
+            InvalidInputError: the context names no one.
+        """
         if callable(self._namespace):
-            return self._store.namespace(*_checked(self._namespace(context)))
+            return _checked(self._namespace(context))
         if self._namespace is not None:
-            return self._store.namespace(*self._namespace)
+            return tuple(self._namespace)
         if context is None:
-            return self._store
+            return ()
         for field in _FIELDS:
             found = context.get(field) if isinstance(context, Mapping) else getattr(context, field, None)
             if found is not None:
-                return self._store.namespace(*_checked([str(found)] if field == "user_id" else found))
+                return _checked([str(found)] if field == "user_id" else found)
         raise InvalidInputError(
             "context", "has neither user_id nor namespace; pass namespace= to say whose it is"
         )

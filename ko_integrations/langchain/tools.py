@@ -1,7 +1,8 @@
 """`create_ko_tools`: remember, recall, forget and history for a tool-calling model."""
 
+import functools
 from collections.abc import Callable, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 from langchain.tools import ToolRuntime
 from langchain_core.tools import BaseTool, StructuredTool
@@ -51,20 +52,20 @@ def create_ko_tools(
     scope = Scope(store, namespace)
 
     # The default of `runtime` lets the tools be called outside an agent; inside one it is injected, and
-    # the model never sees it. Its annotation must be the bare class for that.
+    # the model never sees it. Its annotation must not be a union for that.
     def remember(
         subject: Subject,
         predicate: Predicate,
         value: FactValue,
         valid_from: Since = None,
-        runtime: ToolRuntime = None,  # type: ignore[assignment]
+        runtime: ToolRuntime[Any, Any] = None,  # type: ignore[assignment]
     ) -> str:
         return core.remember(
             _view(scope, runtime), subject, predicate, value,
             valid_from=valid_from, source=source, once=_call_key(runtime),
         )  # fmt: skip
 
-    def recall(query: Query, k: Count = 5, runtime: ToolRuntime = None) -> str:  # type: ignore[assignment]
+    def recall(query: Query, k: Count = 5, runtime: ToolRuntime[Any, Any] = None) -> str:  # type: ignore[assignment]
         return core.recall(_view(scope, runtime), query, k=k)
 
     def forget(
@@ -72,22 +73,20 @@ def create_ko_tools(
         predicate: Predicate,
         value: OneValue = None,
         erase: Erase = False,
-        runtime: ToolRuntime = None,  # type: ignore[assignment]
+        runtime: ToolRuntime[Any, Any] = None,  # type: ignore[assignment]
     ) -> str:
         return core.forget(
             _view(scope, runtime), subject, predicate,
             value=value, erase=erase, source=source, once=_call_key(runtime),
         )  # fmt: skip
 
-    def history(subject: Subject, predicate: Predicate, runtime: ToolRuntime = None) -> str:  # type: ignore[assignment]
+    def history(subject: Subject, predicate: Predicate, runtime: ToolRuntime[Any, Any] = None) -> str:  # type: ignore[assignment]
         return core.history(_view(scope, runtime), subject, predicate)
 
     return [_tool(function) for function in (remember, recall, forget, history)]
 
 
 def _tool(function: Callable[..., str]) -> BaseTool:
-    import functools
-
     @functools.wraps(function)
     def explained(*args: object, **kwargs: object) -> str:
         try:
@@ -100,10 +99,10 @@ def _tool(function: Callable[..., str]) -> BaseTool:
     )
 
 
-def _view(scope: Scope, runtime: ToolRuntime | None) -> KnowledgeStore:
+def _view(scope: Scope, runtime: ToolRuntime[Any, Any] | None) -> KnowledgeStore:
     return scope.view(None if runtime is None else runtime.context)
 
 
-def _call_key(runtime: ToolRuntime | None) -> str | None:
+def _call_key(runtime: ToolRuntime[Any, Any] | None) -> str | None:
     call = None if runtime is None else runtime.tool_call_id
     return None if not call else f"call {call}"

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ko_integrations.errors import InvalidInputError
 from ko_integrations.filters import Where, compile_where
 from ko_integrations.times import Moment
 from ko_integrations.types import Answer, KnowledgeObject
@@ -44,6 +45,8 @@ def gather(
     Raises:
         InvalidInputError: a bad filter, or `k` below 1.
     """
+    if k < 1:
+        raise InvalidInputError("k", f"expected a whole number from 1, got {k!r}")
     condition = compile_where(where)
     if answer is None:
         answer = store.ask(question, now=as_of, known_at=known_at)

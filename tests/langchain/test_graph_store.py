@@ -261,6 +261,13 @@ def test_no_older_value_shows_again_when_a_shorter_one_ends(memory: KOLangGraphS
     assert memory.get(("u",), "j").value == {"v": "last"}
 
 
+@pytest.mark.parametrize("ttl", [0, -1, float("nan"), 1e300])
+def test_a_time_to_live_must_be_one(memory: KOLangGraphStore, ttl: float) -> None:
+    with pytest.raises(InvalidInputError, match="ttl"):
+        memory.put(("u",), "k", {"v": 1}, ttl=ttl)
+    assert memory.get(("u",), "k") is None
+
+
 def test_default_time_to_live(memory: KOLangGraphStore, clock: Clock) -> None:
     timed = KOLangGraphStore(store=memory.store, ttl={"default_ttl": 1, "refresh_on_read": False})
     timed.put(("u",), "k", {"v": 1})

@@ -97,7 +97,9 @@ class TestFastWeightRetriever(RetrieversIntegrationTests):
         return "What is the city of Alice?"
 
 
-class _ToolSuite(ToolsUnitTests, ToolsIntegrationTests):
+class _Example:
+    """A tool and arguments for it."""
+
     name = ""
     params: dict[str, Any] = {}  # noqa: RUF012 - read only
 
@@ -110,17 +112,41 @@ class _ToolSuite(ToolsUnitTests, ToolsIntegrationTests):
         return self.params
 
 
-class TestRemember(_ToolSuite):
+class _Remember(_Example):
     name, params = "remember", {"subject": "user", "predicate": "city", "value": "Basel"}
 
 
-class TestRecall(_ToolSuite):
+class _Recall(_Example):
     name, params = "recall", {"query": "Where does Alice live?"}
 
 
-class TestForget(_ToolSuite):
+class _Forget(_Example):
     name, params = "forget", {"subject": "Alice", "predicate": "city"}
 
 
-class TestHistory(_ToolSuite):
+class _History(_Example):
     name, params = "history", {"subject": "Alice", "predicate": "city"}
+
+
+class TestRememberUnit(_Remember, ToolsUnitTests): ...
+
+
+class TestRememberIntegration(_Remember, ToolsIntegrationTests): ...
+
+
+class TestRecallUnit(_Recall, ToolsUnitTests): ...
+
+
+class TestRecallIntegration(_Recall, ToolsIntegrationTests): ...
+
+
+class TestForgetUnit(_Forget, ToolsUnitTests): ...
+
+
+class TestForgetIntegration(_Forget, ToolsIntegrationTests): ...
+
+
+class TestHistoryUnit(_History, ToolsUnitTests): ...
+
+
+class TestHistoryIntegration(_History, ToolsIntegrationTests): ...
