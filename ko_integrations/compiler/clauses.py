@@ -37,6 +37,7 @@ _COPULA = re.compile(r"^(?P<subject>.+?)(?: (?:is|am|are|was|were)|['’](?:s|m|
 _EMPLOYED = re.compile(r"^(?P<role>[a-z][\w -]*?(?: (?:of|in) [a-z]\w+(?: \w+)?)?) (?P<link>at|for|with) (?P<where>(?:the )?[A-Z\d].*)$")
 _ATTRIBUTIVE = re.compile(r"^(?P<one>(?:[A-Z][\w.'’&-]*)(?: [A-Z][\w.'’&-]*){0,3}) (?P<noun>[a-z]\w+(?: [a-z]\w+)?) (?P<two>(?:The )?[A-Z].*)$")
 _AS_ROLE = re.compile(r"^(?P<head>.+? (?:joined|joins|at|for|with|from|by) .+?) as (?:an? |the |their |its )?(?P<role>[a-z][\w -]+)$")
+_PLACED = re.compile(r"^(?P<name>(?:The )?[A-Z][\w.'’&-]*(?: [A-Z][\w.'’&-]*){0,5}) (?P<where>(?:in|from) (?:the )?[A-Z][\w.'’&-]*(?: [A-Z][\w.'’&-]*){0,4})$")
 _SEXES = frozenset("man woman boy girl male female gentleman lady".split())
 
 
@@ -189,6 +190,8 @@ class ClauseSplitter:
             return [*(self._split(head) if seen else ()), f"{INHERITED if seen else head} has {inserted}", *(part for piece in rest for part in self._split(piece))]
         if after.text.isdigit() and len(after.text) < 4 and not seen and following in ("", ","):
             inserted, main = f"{after.text} years old", text[tokens[place + 1].end :].strip() if following else ""
+        elif not seen and after.text in ("in", "from", "at", "on", "near", "by") and tokens[place + 1].text[0].isupper():
+            pass
         elif not (after.text.lower() in ARTICLES or aged or after.text.islower() and is_participle(after.text) and following in PREPOSITIONS):
             return None
         rest = [f"{INHERITED if seen else head} {main}"] if main else []
@@ -204,6 +207,9 @@ class ClauseSplitter:
             return
         match = _COPULA.match(clause)
         if match is None or self.finite(match["subject"]):
+            if match is None and (where := _PLACED.match(clause)) and not self.finite(clause):
+                yield f"{where['name']} is {where['where']}"
+                return
             if match is None and (pair := _ATTRIBUTIVE.match(clause)) and not self.finite(clause):
                 yield f"{pair['two']} is a {pair['one']} {pair['noun']}"
             yield clause

@@ -90,8 +90,12 @@ class OfflineCompiler:
             clause_reader = ClauseReader(vocabulary)
             parts = (clause_reader, ClauseSplitter(clause_reader.index), RelationFinder(clause_reader))
             self._parts[vocabulary] = parts
-        if self._embedder is not False:
-            parts[2].embedder = self._embedder if self._embedder not in (None, True) else reader.embedder
+        embedder = self._embedder
+        if embedder is None or embedder is True:
+            embedder = reader.embedder
+        chosen = embedder or None
+        parts[0].use(chosen)
+        parts[2].embedder = chosen
         return parts
 
 

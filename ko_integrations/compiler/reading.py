@@ -4,10 +4,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from ko_integrations.compiler.guess import KindGuesser
 from ko_integrations.compiler.patterns import FUNCTION_KEYS, Match, Span, pattern_index
 from ko_integrations.compiler.text import OPTIONAL, PRONOUNS, Token, Words, keys_of, tokens_of
 from ko_integrations.kinds import CLOSED_KINDS, kinds_of
-from ko_integrations.morphology import ARTICLES, PREPOSITIONS, is_participle
+from ko_integrations.morphology import ARTICLES, BE, PREPOSITIONS, is_participle
+from ko_integrations.protocols import Embedder
 from ko_integrations.vocabulary import Predicate, Vocabulary
 
 __all__ = ["INHERITED", "ClauseReader", "Reading", "bare"]
@@ -83,17 +85,38 @@ class ClauseReader:
         self.index = pattern_index(vocabulary)
         self._predicates = {predicate.name: predicate for predicate in vocabulary}
         self._recent: dict[str, Reading | None] = {}
+        self.guesser = KindGuesser(None)
+
+    def use(self, embedder: Embedder | None) -> None:
+        """Guess kinds with `embedder` from now on."""
+        if embedder is not self.guesser.embedder:
+            self.guesser = KindGuesser(embedder)
+            self._recent.clear()
 
     def read(self, clause: str) -> Reading | None:
         """Return the best reading of `clause` by the declared forms, or None."""
         if clause in self._recent:
             return self._recent[clause]
         readings = self.readings(clause)
-        best = readings[0] if readings and readings[0].score >= ACCEPT else None
+        best = self._preferred(readings) if readings and readings[0].score >= ACCEPT else None
         if len(self._recent) > 512:
             self._recent.clear()
         self._recent[clause] = best
         return best
+
+    def _preferred(self, readings: list[Reading]) -> Reading:
+        """The best reading; of two that are about equal, the one whose kind of subject the name is like."""
+        first = readings[0]
+        rivals = [first, *(other for other in readings[1:] if first.score - other.score < _CLEAR and other.subject == first.subject)]
+        if len(rivals) < 2 or not first.subject or kinds_of(bare(first.subject)[0]):
+            return first
+        kinds = [kind for rival in rivals for kind in self._predicates[rival.predicate].subject_kinds]
+        chosen = self.guesser.choose(bare(first.subject)[0], kinds)
+        for rival in rivals if chosen else ():
+            wanted = self._predicates[rival.predicate].subject_kinds
+            if chosen in wanted:
+                return replace(rival, margin=_CLEAR)
+        return first
 
     def readings(self, clause: str) -> list[Reading]:
         """Return the best reading a predicate, best first; scores below `ACCEPT` are guesses."""
@@ -139,6 +162,8 @@ class ClauseReader:
         if match.noun:
             said = " ".join(tokens[words.places[number]].text.lower() for number in match.words)
             score += 0.3 if said in predicate.nouns else 0.0
+        if not match.noun and _stands_alone(tokens, words, match):
+            score -= 1.0
         value = _text(clause, tokens, words, match.object)
         score += _shape(words.keys, match.object, value, is_object=True)
         subject = None
@@ -244,13 +269,25 @@ def _text(clause: str, tokens: list[Token], words: Words, span: Span) -> str:
         if attributive and (first == 1 or tokens[first - 1].text.islower()) and not _is_finite(tokens[following].text):
             break
         first -= 1
-    if first == 1 and not tokens[0].key and tokens[0].text[0].isupper() and tokens[1].text[0].isupper():
+    if first == 1 and not tokens[0].key and tokens[0].text.lower() not in ARTICLES and tokens[0].text[0].isupper() and tokens[1].text[0].isupper():
         first = 0
     return clause[tokens[first].start : tokens[last].end].strip()
 
 
+def _stands_alone(tokens: list[Token], words: Words, match: Match) -> bool:
+    """Whether a verb of the form is an "-ing" without "is": in "Y recording artist X" nobody records."""
+    for number in match.words:
+        place = words.places[number]
+        if place and tokens[place].text.endswith("ing") and tokens[place].key in _VERBAL_ING:
+            return tokens[place - 1].text.lower() not in BE and tokens[place - 2].text.lower() not in BE
+    return False
+
+
+_VERBAL_ING = frozenset(tokens_of(word)[0].key for word in "record play sing live work found sign make".split())
+
+
 def _is_finite(text: str) -> bool:
-    return text.endswith("s") and text.islower()
+    return text.endswith(("s", "ed")) and text.isalpha() and text.islower()
 
 
 def _inside_a_name(tokens: list[Token], words: Words, match: Match, predicate: Predicate) -> float:
