@@ -130,6 +130,10 @@ class GenerationCollection:
                 f"{collection.name} measures {space}, and that cannot be changed; cosine is needed"
             )
         dimension = collection.get_model()["dimension"] or (collection.metadata or {}).get("ko_dimension")
+        if dimension is None:
+            # A handle knows the dimension only if there were vectors when it was made.
+            held = collection.get(limit=1, include=["embeddings"])["embeddings"]
+            dimension = len(held[0]) if held is not None and len(held) else None
         if dimension not in (None, self._dimension):
             raise IndexMismatchError(
                 f"{collection.name} holds vectors of dimension {dimension}, the embedder makes {self._dimension}: "

@@ -99,9 +99,9 @@ def check_segment(root: Path, collection: str) -> None:
     if found is None:
         return
     folder, saved = found
-    if not saved:
-        if (folder / "index_metadata.pickle").exists():
-            raise IndexUnavailableError(f"{folder}: a save was cut short")
+    # Saved but not noted in the database is what a kill at the end of the first save leaves: Chroma
+    # then loads the files and applies its queue again.
+    if not saved and not (folder / "index_metadata.pickle").exists():
         return
     layout = _Layout.read(folder)
     for name, expected in (("data_level0.bin", layout.count * layout.size), ("length.bin", layout.count * 4)):

@@ -29,6 +29,11 @@ class ChromaServer:
         self.url = f"http://127.0.0.1:{self.port}"
         self._process: subprocess.Popen[bytes] | None = None
 
+    @property
+    def process_id(self) -> int | None:
+        """The server's process, None while it is stopped."""
+        return None if self._process is None else self._process.pid
+
     def start(self) -> Self:
         """Start the server, unless it runs."""
         if self._process is None:
