@@ -20,6 +20,7 @@ _HITS = 8
 _PARTIAL = 0.6
 """How surely a part of a name ("Dr. Chen") names the subject."""
 _OVERLAP = 0.8
+_EDGES = "?!.,;:()\"'“”‘’"
 
 
 def near_candidates(
@@ -44,8 +45,9 @@ def near_candidates(
 def _about(text: str, words: Sequence[Word], hit: Hit, lexicon: Lexicon) -> Asked | None:
     """Return the question read as one about the subject of a hit, or None if it names something else."""
     subject = {word.key for word in words_of(hit.ko.subject) if word.is_word}
+    chunks = {chunk.strip(_EDGES).lower() for chunk in hit.ko.subject.split()}
     named = subject | {word.key for word in words_of(hit.ko.predicate.replace("_", " "))}
-    part = [i for i, word in enumerate(words) if word.key in subject and _telling(word)]
+    part = [i for i, word in enumerate(words) if _telling(word) and _chunk(text, word) in chunks]
     if part:
         mention = Mention(hit.ko.subject, part[0], part[-1] + 1, _PARTIAL)
         asked = analyse(text, words, mention, lexicon)
@@ -53,6 +55,13 @@ def _about(text: str, words: Sequence[Word], hit: Hit, lexicon: Lexicon) -> Aske
         asked = _unnamed(text, words, hit.ko, lexicon)
     strangers = [token for token in asked.tokens if token.name_like and token.key not in named]
     return None if strangers or (not part and not _quoted(asked, hit.ko)) else asked
+
+
+def _chunk(text: str, word: Word) -> str:
+    """Return what stands between blanks around a word: "C#" and "C++" share a letter, not a name."""
+    start = max(text.rfind(" ", 0, word.start) + 1, 0)
+    end = text.find(" ", word.end)
+    return text[start : end if end >= 0 else len(text)].strip(_EDGES).removesuffix("'s").removesuffix("’s").lower()
 
 
 def _telling(word: Word) -> bool:

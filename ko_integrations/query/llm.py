@@ -188,7 +188,7 @@ class _Session:
     def _operator(self, reading: _Reading) -> TemporalOperator:
         """Return the operator as the model read it; where it gives no date, as the question says it."""
         own = recognise(self.question, self.now)
-        kind = next((kind for kind in _KINDS if kind == reading.time), "current")
+        kind: Kind = next((kind for kind in _KINDS if kind == reading.time), "current")
         start, end = _moment(reading.start), _moment(reading.end)
         if start is None and end is None and (kind == own.kind or own.start or own.end):
             return own

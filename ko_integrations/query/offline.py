@@ -14,8 +14,9 @@ from ko_integrations.query.inverse import inverse_candidates
 from ko_integrations.query.lexicon import Lexicon, lexicon_of
 from ko_integrations.query.linking import MAX_WORDS, Mention, link
 from ko_integrations.query.paths import Candidate, Walker, slots_of
-from ko_integrations.query.question import analyse
+from ko_integrations.query.question import ANY_KIND, analyse
 from ko_integrations.query.ranking import ACCEPT, Ranked, rank
+from ko_integrations.query.scoring import fit
 from ko_integrations.query.temporal import TemporalOperator, recognise
 from ko_integrations.query.truth import answer_truth
 from ko_integrations.query.words import FUNCTION_WORDS, Word, words_of
@@ -28,6 +29,10 @@ _MENTIONS = 4
 _SURE_NAME = 0.75
 _CLEAR = 0.75
 _SUPPORTED = 0.6
+_DATED = 0.5
+_NAMING_KINDS = frozenset({"when", "ended", "duration"})
+_NOUN_KINDS = frozenset({"previous", "first", "nth", "latest", "trajectory"})
+_VALUED = 12
 
 
 class OfflineQueryParser:
@@ -72,7 +77,7 @@ class _Session:
 
     def answer(self) -> Answer:
         """Try names first, then the object's side, then meaning."""
-        ranked = self._forward()
+        ranked = self._dated_attribute() or self._forward()
         if ranked and ranked[0].candidate.asked.wants == "truth":
             ever = any(word.lower == "ever" for word in self.words)
             verdict = answer_truth(ranked, self._slots, self.operator, ever)
@@ -135,7 +140,7 @@ class _Session:
     def _named_by_time(self) -> bool:
         """Tell whether the words of time are what a stored predicate is called by: "medical history"."""
         operator = self.operator
-        if operator.kind in ("none", "current") or operator.start or operator.end or operator.anchor:
+        if operator.kind not in _NOUN_KINDS or operator.start or operator.end or operator.anchor:
             return False
         content = [word for word in self.words if word.is_word and word.lower not in FUNCTION_WORDS]
         taken = {word.key for word in content if any(a <= word.start < b for a, b in operator.spans)}
@@ -161,7 +166,28 @@ class _Session:
         found: list[Candidate] = []
         for mention in self._outside()[:_MENTIONS]:
             found += self.walker.candidates(analyse(self.text, self.words, mention, self.lexicon))
+        if found and (self.operator.kind in _NAMING_KINDS or found[0].asked.wants == "truth"):
+            found = [self._with_values(candidate) for candidate in found[:_VALUED]]
         return self._ranked(found)
+
+    def _dated_attribute(self) -> list[Ranked]:
+        """Return the predicate that itself holds the date asked for: "when was X founded", or nothing."""
+        if self.operator.kind != "when" or self.operator.ordinal < 0:
+            return []
+        found: list[Candidate] = []
+        for mention in self._outside()[:_MENTIONS]:
+            found += self.walker.candidates(analyse(self.question, self.words, mention, self.lexicon))
+        ranked = self._ranked([candidate for candidate in found if candidate.values and _is_dated(candidate)])
+        return ranked if ranked and ranked[0].probability >= _DATED else []
+
+    def _with_values(self, candidate: Candidate) -> Candidate:
+        """Let the values that the last slot has or had explain words: "when did X move to [Porto]"."""
+        chain = [ko for slot in self._slots(candidate) for ko in slot.chain()]
+        stated = frozenset(word.key for ko in chain for word in words_of(str(ko.object)) if word.is_word)
+        asked = candidate.asked
+        if self.operator.kind in _NAMING_KINDS:  # the time is asked for, whatever the slot holds
+            asked = replace(asked, focus=frozenset(), focus_text="", kinds=ANY_KIND)
+        return replace(candidate, asked=asked, fit=fit(asked, candidate.profiles, self.lexicon, stated))
 
     def _ranked(self, candidates: list[Candidate]) -> list[Ranked]:
         return rank(candidates, self.reader.embedder, self.nearness) if candidates else []

@@ -8,7 +8,10 @@ from ko_integrations.query.lexicon import Lexicon
 from ko_integrations.query.linking import Mention
 from ko_integrations.query.words import CARRIERS, FUNCTION_WORDS, Word, key_of
 
-__all__ = ["Asked", "Token", "analyse"]
+__all__ = ["ANY_KIND", "Asked", "Token", "analyse"]
+
+ANY_KIND = frozenset({"any"})
+"""The kinds wanted by a question that does not ask for the value itself."""
 
 # Nouns for the kinds of things that vocabularies speak of; "what city" wants a value of one of these kinds.
 _KIND_NOUNS = {
@@ -75,6 +78,7 @@ class Asked:
         form: the words of the question with the subject as `[x]`.
         masked: the question with a placeholder for the subject.
         weight: of all tokens together.
+        owned: the subject stands as an owner: "X's", "my".
     """
 
     mention: Mention
@@ -86,6 +90,7 @@ class Asked:
     form: tuple[str, ...]
     masked: str
     weight: float
+    owned: bool
 
 
 def analyse(text: str, words: Sequence[Word], mention: Mention, lexicon: Lexicon) -> Asked:
@@ -105,10 +110,11 @@ def analyse(text: str, words: Sequence[Word], mention: Mention, lexicon: Lexicon
         focus=frozenset(word.key for word in noun),
         focus_text=" ".join(word.lower for word in noun),
         kinds=kinds,
-        wants=_wants(words, outside),
+        wants=_wants(words, [i for i in range(len(words)) if not mention.start <= i < mention.end]),
         form=_form(words, visible, mention),
         masked=_masked(text, words, mention),
         weight=sum(token.weight for token in tokens),
+        owned=_owns(words, mention),
     )
 
 
@@ -152,6 +158,11 @@ def _by_distance(words: Sequence[Word], mention: Mention) -> list[int]:
     return [*right[:owned], *left[:inner], *right[owned:], *left[inner:]]
 
 
+def _owns(words: Sequence[Word], mention: Mention) -> bool:
+    following = words[mention.end].lower if mention.end < len(words) else ""
+    return words[mention.end - 1].lower in _OWNING or following in ("'s", "’s")
+
+
 def _wanted(words: Sequence[Word], outside: Sequence[int]) -> tuple[frozenset[str], list[Word]]:
     """Return the kinds of thing that the question wants and the noun that says so."""
     for place, i in enumerate(outside):
@@ -165,8 +176,14 @@ def _wanted(words: Sequence[Word], outside: Sequence[int]) -> tuple[frozenset[st
         if word in ("what", "which"):
             return _noun_after(words, outside[place + 1 :])
         if word == "how" and place + 1 < len(outside) and words[outside[place + 1]].lower != "is":
-            return frozenset(), [words[outside[place + 1]]]
+            return frozenset(), _measured(words, outside[place + 1 :])
     return _noun_after(words, outside)
+
+
+def _measured(words: Sequence[Word], rest: Sequence[int]) -> list[Word]:
+    """Return the noun of "how many [children]", or the adjective of "how [old]"."""
+    first = words[rest[0]]
+    return _noun_after(words, rest[1:])[1][:1] if first.lower in ("many", "much") else [first]
 
 
 def _coordinated(words: Sequence[Word], rest: Sequence[int]) -> Sequence[int]:
@@ -240,8 +257,8 @@ def _form(words: Sequence[Word], visible: Iterable[int], mention: Mention) -> tu
     form: list[str] = []
     for i in visible:
         if mention.start <= i < mention.end:
-            if not form or form[-1] != "[x]":
-                form.append("[x]")
+            if i == mention.start or not form:
+                form += ["[x]", "s"] if words[mention.end - 1].lower in _OWNING else ["[x]"]
         elif words[i].is_word or words[i].lower in ("'s", "’s"):
             form.append(words[i].lower.strip("'’"))
     return tuple(form)

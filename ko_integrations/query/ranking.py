@@ -53,6 +53,7 @@ class Ranked:
             logit = 1.0 * fit.coverage + 1.5 * fit.loose + 2.8 * mean + 5.2 * fit.focus - 1.1 * fit.denied
             logit += 3.5 * path + 3.1 * focus + len(fit.support) + 3.0 * fit.exact - 2.9 * implied
             logit += -1.6 * fit.rival - 13.4
+        logit -= fit.leap
         return math.sqrt(math.sqrt(self.candidate.asked.mention.prior)) / (1 + math.exp(-logit))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ko_integrations.query.lexicon import Lexicon, Profile
-from ko_integrations.query.question import Asked, Token
+from ko_integrations.query.question import ANY_KIND, Asked, Token
 
 __all__ = ["Fit", "explains", "fit"]
 
@@ -24,6 +24,7 @@ class Fit:
         focus: whether the last hop gives the kind of thing asked for (1 yes, 0.5 cannot tell, 0 no).
         denied: share of the content that no hop explains although some other predicate is called so.
         rival: another predicate is called by the noun asked for, and the last of this path is not.
+        leap: the first hop is not spoken of, though the question gives the subject a noun of its own.
         exact: a question form of the last predicate says just this.
     """
 
@@ -33,6 +34,7 @@ class Fit:
     focus: float
     denied: float
     rival: bool
+    leap: bool
     exact: bool
 
     @property
@@ -58,23 +60,31 @@ def explains(token: Token, profile: Profile) -> float:
     return direct
 
 
-def fit(asked: Asked, path: Sequence[Profile], lexicon: Lexicon) -> Fit:
+def fit(
+    asked: Asked, path: Sequence[Profile], lexicon: Lexicon, stated: frozenset[str] = frozenset()
+) -> Fit:
     """Return how well `path` (from the subject outwards) explains the question.
 
     The words, nearest first, are given to the hops in order: word i to hop h, word j > i to a hop >= h.
+    Words (keys) that stand in the values at the end of the path, `stated`, are explained by them.
     """
     strength = [[explains(token, profile) for profile in path] for token in asked.tokens]
+    for token, row in zip(asked.tokens, strength, strict=True):
+        if token.key in stated:
+            row[-1] = 1.0
     total = asked.weight or 1.0
     gained, ordered = _aligned(asked.tokens, strength, len(path))
     loose, free = _unordered(asked.tokens, strength, len(path))
     exact = len(path) == 1 and path[0].concept in lexicon.asked_by(asked.form)
+    support = tuple(min(1.0, max(a, 0.7 * b) / 0.6) for a, b in zip(ordered, free, strict=True))
     return Fit(
         coverage=1.0 if exact else gained / total,
         loose=1.0 if exact else loose / total,
-        support=tuple(min(1.0, max(a, 0.7 * b) / 0.6) for a, b in zip(ordered, free, strict=True)),
+        support=support,
         focus=_focus(asked, path),
         denied=0.0 if exact else _denied(asked, strength, lexicon) / total,
         rival=not exact and _rivalled(asked, path[-1], lexicon),
+        leap=asked.owned and len(path) > 1 and support[0] == 0,
         exact=exact,
     )
 
@@ -116,6 +126,8 @@ def _unordered(
 def _focus(asked: Asked, path: Sequence[Profile]) -> float:
     """Tell whether the last predicate holds what the question word and its noun ask for."""
     last = path[-1]
+    if asked.kinds == ANY_KIND:
+        return 0.9
     cued = [last.cues.get(key, 0.0) for key in asked.focus]
     if cued and max(cued) >= 0.9:
         named = 0.45 + 0.55 * sum(cued) / len(cued)

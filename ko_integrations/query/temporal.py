@@ -111,7 +111,7 @@ _ASKED = _table(
     ("previous", rf"\b{_JUST}(?:before|prior\s+to)\s+{_ANAPHOR}(?=\s*(?:[?.!,]|$))"),
     ("previous", rf"\b(?:right\s+|just\s+|one\s+)?before\b{_END}|\bthe\s+one\s+before\b(?!\s+last)"),
     ("previous", (r"\b(?:previous(?:ly)?|former(?:ly)?|preceding|predecessor(?:\s+of)?|penultimate|prior)\b"
-                 r"|\bused\s+to\b")),
+                 r"|\bused\s+to\b|\buse\s+to(?=\s+(?:be|live|work|have|play|like|own|drive|study|do)\b)")),
     ("previous", r"\b(?:old|past|earlier)(?=\s+(?!are|is|was|were|to|than)\w)(?<!how\sold)(?<!years\sold)|\bex-(?=\w)"),
     ("previous", rf"\bearlier{_END}|\bin\s+the\s+past\b"),
     ("first", (rf"\b(?:the\s+)?(?:very\s+)?(?:first{_COMPOUND}{_ADVERB}|initial(?:ly)?|earliest)\b"
@@ -132,7 +132,7 @@ _MEANWHILE = (
 _ANCHORS = _table(
     ("before", rf"\b{_JUST}(?:before|prior\s+to)\s+{_ANCHOR}"),
     ("after", rf"\b{_JUST}after\s+{_ANCHOR}"),
-    ("as_of", rf"(?<=\w)\s+(?:{_MEANWHILE})\s+{_ANCHOR}"),
+    ("as_of", rf"(?<=\w)(?<!since)(?<!until)\s+(?:{_MEANWHILE})\s+{_ANCHOR}"),
 )
 _BEFORE_LAST = re.compile(
     r"\b(?:the\s+(?:one\s+)?)?(?:before\s+last|second\s+(?:to\s+)?last|last\s+but\s+one)\b", re.IGNORECASE
