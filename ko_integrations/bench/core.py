@@ -62,7 +62,7 @@ def run(*, quick: bool = False, say: Say = lambda _: None) -> Report:
         for part in (_reads, _updates, _bulk, _drain, _semantic):
             say(part.__name__.strip("_"))
             figures += part(folder, sizes, embedder)
-        figures += size.measure(folder, sizes.small, sizes.large, say)
+        figures += size.measure(folder, sizes.small, sizes.large, say, samples=max(1, sizes.rounds // 2))
     return Report("core", figures, {"sizes": sizes.__dict__, "embedder": named, "quick": quick})
 
 

@@ -63,7 +63,9 @@ def fill(folder: Path, n: int) -> None:
         store.update_many(chunk)
 
 
-def measure(folder: Path, small: int, large: int, say: Callable[[str], None]) -> Iterator[Figure]:
+def measure(
+    folder: Path, small: int, large: int, say: Callable[[str], None], *, samples: int
+) -> Iterator[Figure]:
     """Report bytes a slot and how resident memory grows from `small` to `large` slots."""
     say("size and memory")
     for n in (small, large):
@@ -77,7 +79,7 @@ def measure(folder: Path, small: int, large: int, say: Callable[[str], None]) ->
         f"log, bytes a slot at {large:,} slots (short facts, no vectors)", file.stat().st_size / large, 400, unit="B",
         note=note,
     )  # fmt: skip
-    few, many = ([_resident(folder / f"store-{n}", n) for _ in range(3)] for n in (small, large))
+    few, many = ([_resident(folder / f"store-{n}", n) for _ in range(samples)] for n in (small, large))
     ratio = statistics.median(many) / statistics.median(few)
     note = f"{statistics.median(many) / 1e6:.0f} MB against {statistics.median(few) / 1e6:.0f} MB"
     yield Figure(f"resident memory, {large:,} slots to {small:,}", ratio, 1.1, note=note)
