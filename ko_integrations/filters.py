@@ -104,6 +104,9 @@ _PLAIN: dict[str, Callable[[Any, Any], bool]] = {
     "$eq": _equal,
     "$ne": lambda value, operand: not _equal(value, operand),
     "$contains": _contains,
+    "$icontains": lambda value, operand: (
+        isinstance(value, str) and isinstance(operand, str) and operand.casefold() in value.casefold()
+    ),
     "$exists": lambda value, operand: (value is not _MISSING) == bool(operand),
 }
 

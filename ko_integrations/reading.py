@@ -55,6 +55,11 @@ class FactView:
         return self._namespace
 
     @property
+    def where(self) -> str:
+        """Where the store was opened: a folder, `":memory:"` or a URL."""
+        return self._handle.where
+
+    @property
     def vocabulary(self) -> Vocabulary:
         """The vocabulary in force."""
         return self._handle.addresser.vocabulary

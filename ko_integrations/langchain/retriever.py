@@ -1,6 +1,5 @@
 """Retrievers: exact facts first, then the nearest; and the same over a fast-weight memory."""
 
-from datetime import datetime
 from typing import Any, Protocol
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
@@ -10,10 +9,10 @@ from langchain_core.runnables import run_in_executor
 from pydantic import ConfigDict, Field
 
 from ko_integrations.memory.documents import to_document
-from ko_integrations.memory.evidence import Evidence, gather
+from ko_integrations.memory.evidence import Evidence, evidence_metadata, gather
 from ko_integrations.store import KnowledgeStore
 from ko_integrations.times import Moment
-from ko_integrations.types import Hit, KnowledgeObject
+from ko_integrations.types import Hit
 
 __all__ = ["FastWeightRetriever", "KORetriever"]
 
@@ -110,30 +109,6 @@ class FastWeightRetriever(BaseRetriever):
 def evidence_document(piece: Evidence) -> Document:
     """Return a piece of evidence as a LangChain document."""
     found = to_document(piece.ko)
-    metadata = {**found.metadata, **fact_metadata(piece.ko), "route": piece.route}
-    if piece.score is not None:
-        metadata["score"] = piece.score
-    return Document(id=found.id, page_content=found.text, metadata=metadata)
-
-
-def fact_metadata(ko: KnowledgeObject) -> dict[str, Any]:
-    """Return what the retrievers say of a version."""
-    provenance = ko.provenance
-    return {
-        "id": ko.id,
-        "reference": ko.reference,
-        "version": provenance.version,
-        "subject": ko.subject,
-        "predicate": ko.predicate,
-        "object": ko.object,
-        "source": provenance.source,
-        "sources": list(provenance.sources),
-        "confidence": provenance.confidence,
-        "valid_from": _iso(ko.valid_from),
-        "valid_to": _iso(ko.valid_to),
-        "recorded_at": _iso(provenance.recorded_at),
-    }
-
-
-def _iso(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat()
+    return Document(
+        id=found.id, page_content=found.text, metadata={**found.metadata, **evidence_metadata(piece)}
+    )

@@ -1,7 +1,8 @@
 """Facts for a question: those that answer it, then the nearest."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.filters import Where, compile_where
@@ -11,7 +12,7 @@ from ko_integrations.types import Answer, KnowledgeObject
 if TYPE_CHECKING:
     from ko_integrations.store import KnowledgeStore
 
-__all__ = ["Evidence", "gather"]
+__all__ = ["Evidence", "evidence_metadata", "gather"]
 
 
 @dataclass(frozen=True)
@@ -58,3 +59,28 @@ def gather(
         fill = [Evidence(hit.ko, "semantic", hit.score) for hit in hits if hit.ko.id not in taken]
         found += fill[: k - len(found)]
     return found
+
+
+def evidence_metadata(piece: Evidence) -> dict[str, Any]:
+    """Return what a framework's document or node says of a fact, as JSON: slot, version, route and times."""
+    ko, provenance = piece.ko, piece.ko.provenance
+    metadata = {
+        "id": ko.id,
+        "reference": ko.reference,
+        "version": provenance.version,
+        "subject": ko.subject,
+        "predicate": ko.predicate,
+        "object": ko.object,
+        "source": provenance.source,
+        "sources": list(provenance.sources),
+        "confidence": provenance.confidence,
+        "valid_from": _iso(ko.valid_from),
+        "valid_to": _iso(ko.valid_to),
+        "recorded_at": _iso(provenance.recorded_at),
+        "route": piece.route,
+    }
+    return metadata if piece.score is None else metadata | {"score": piece.score}
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()
