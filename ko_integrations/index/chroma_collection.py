@@ -95,7 +95,9 @@ class GenerationCollection:
 
     def metadata(self, namespace: Namespace) -> dict[str, str]:
         """Return the one key set that every record carries: Chroma merges keys, so none may come and go."""
-        return {_METADATA_STORE: self._store, _METADATA_NAMESPACE: _text_of(namespace)}
+        keys = {_METADATA_NAMESPACE: _text_of(namespace)}
+        # A key is a row more in Chroma's database: in a collection of our own the store goes without saying.
+        return keys if self.given is None else {**keys, _METADATA_STORE: self._store}
 
     def where(self, namespace: Namespace | None) -> dict[str, Any] | None:
         """Return the filter that leaves our records of a namespace, or all of ours."""

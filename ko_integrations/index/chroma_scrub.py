@@ -95,7 +95,7 @@ def _delete_and_flush(
             collection.delete(ids=held)
     scratch = [f"scratch-{os.urandom(8).hex()}" for _ in range(_SAVE_SOON)]
     vectors = np.random.default_rng().standard_normal((_SAVE_SOON, dimension)).astype(np.float32)
-    keys = {"ko_store": "", "ko_namespace": ""}
+    keys = {"ko_namespace": ""}
     collection.upsert(
         ids=scratch, embeddings=vectors, documents=["scratch"] * _SAVE_SOON, metadatas=[keys] * _SAVE_SOON
     )

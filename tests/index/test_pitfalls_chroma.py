@@ -71,7 +71,7 @@ def test_02_upsert_merges_metadata_and_we_send_every_key(plain: Collection, inde
     for namespace in (("a", "b"), (), ("c",)):
         put(index, row, namespace)
         (metadata,) = collection_of(index).get()["metadatas"] or []
-        assert set(metadata) == {"ko_store", "ko_namespace"}
+        assert set(metadata) == {"ko_namespace"}
     assert metadata["ko_namespace"] == '["c"]'
 
 
@@ -96,7 +96,7 @@ def test_04_a_duplicate_id_fails_the_call_and_we_coalesce(plain: Collection, ind
     held = collection_of(index).get(ids=[record_id(1)])
     assert (held["documents"], held["metadatas"]) == (
         ["3"],
-        [{"ko_store": index.name, "ko_namespace": '["z"]'}],
+        [{"ko_namespace": '["z"]'}],
     )
     assert index.query(rows[2], 1, ("z",))[0][0] == record_id(1)
 

@@ -74,6 +74,32 @@ def test_values_that_were_replaced_or_deleted_before_go_too(tmp_path: Path) -> N
     index.close()
 
 
+def test_what_is_written_after_an_erasure_holds_nothing_of_it(tmp_path: Path) -> None:
+    """Chroma makes and grows its files out of memory that held other things."""
+    folder = tmp_path / "chroma"
+    index = ChromaIndex.open(folder, name="clinic", dimension=WIDE)
+    rows = unit_vectors(1_400, dimension=WIDE)
+    ids = fill(index, rows[:80])
+    assert index.scrub(ids) is None
+    fill(index, rows[80:], first=80)  # more than 1,000: grows the files, and saves
+    following = index.next_generation()
+    fill(following, rows[80:90], first=80)
+    following.close()
+    index.close()
+    assert traces(folder, list(range(0, 80, 8)), rows) == {}
+
+
+def test_a_vector_that_stood_in_for_an_erased_one_goes_with_its_own_record(tmp_path: Path) -> None:
+    folder = tmp_path / "chroma"
+    index = ChromaIndex.open(folder, name="clinic", dimension=WIDE)
+    rows = unit_vectors(12, dimension=WIDE)
+    ids = fill(index, rows)
+    for number in range(12):
+        assert index.scrub([ids[number]]) is None
+        assert traces(folder, list(range(number + 1)), rows) == {}
+    index.close()
+
+
 def test_erasing_everything(tmp_path: Path) -> None:
     folder = tmp_path / "chroma"
     index = ChromaIndex.open(folder, name="clinic", dimension=WIDE)
