@@ -1,0 +1,1 @@
+"""The semantic index: its contract, exact search in memory, and Chroma."""
