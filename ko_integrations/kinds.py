@@ -31,7 +31,7 @@ _SHAPES = tuple(
         (r"(?:today|tomorrow|yesterday|(?:next|last|this) (?:week|month|year|monday|tuesday|wednesday|thursday|friday|saturday|sunday|spring|summer|autumn|fall|winter)|(?:mon|tues|wednes|thurs|fri|satur|sun)day)(?: at .*)?", "date"),
         (r"\d{1,2}(?::\d\d)? ?(?:am|pm|a\.m\.|p\.m\.)|\d{1,2}:\d\d", "date"),
         (r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+", "email"),
-        (r"(?:\+\d{1,3}[ -.]?)?(?:\(\d{1,5}\)[ -.]?)?\d{2,5}(?:[ -.]\d{2,5}){1,5}(?: ?(?:x|ext\.?) ?\d+)?", "phone"),
+        (r"(?:\+\d{1,3}[ .-]?)?(?:\(\d{1,5}\)[ .-]?)?\d{2,5}(?:[ .-]\d{2,5}){1,5}(?: ?(?:x|ext\.?) ?\d+)?", "phone"),
         (r"\+?\d{9,15}", "phone number"),
         (r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[-+]?\d+(?:\.\d+)?(?: (?:thousand|million|billion|trillion))?", "number"),
         (r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|a hundred)", "number"),

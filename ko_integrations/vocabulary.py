@@ -141,7 +141,7 @@ _VERBS = frozenset(
     "replaces succeeds means costs weighs drives loves likes like love enjoys enjoy prefers adores hates hate dislike "
     "detests contains includes comprises inhibits targets leads decided vetoes visited requires feels thinks wants "
     "wakes goes gets commutes pays moved relocated runs airs stands competes depends supports roots stars raised born "
-    "released published founded established incorporated dissolved abolished enrolled prescribed rejected banned due "
+    "released published founded established incorporated dissolved abolished enrolled prescribed rejected banned "
     "speaking dating married tall long where when how".split()
 )
 

@@ -19,7 +19,7 @@ ANTECEDENT = "\ue001"
 """Stands in a clause for the object of the clause before it ("..., which is based in Oslo")."""
 
 _TRIGGER = re.compile(
-    r"[,;()]|\b(?:and|but|who|which|that|whose|where|because|although|though|while|when|whereas|such as|since|after|before|like)\b|-year-old|-year old"
+    r"[,;()]|\b(?:and|but|as|who|which|that|whose|where|because|although|though|while|when|whereas|such as|since|after|before|like)\b|-year-old|-year old"
     r"|^(?:As|Born|[A-Z]\w+ed) |\b(?:is|am|are|was|were)\b|['’](?:s|m|re) ", re.IGNORECASE,
 )  # fmt: skip
 _RELATIVE = frozenset(("who", "which", "that", "whose"))
@@ -38,6 +38,7 @@ _EMPLOYED = re.compile(r"^(?P<role>[a-z][\w -]*?(?: (?:of|in) [a-z]\w+(?: \w+)?)
 _ATTRIBUTIVE = re.compile(r"^(?P<one>(?:[A-Z][\w.'’&-]*)(?: [A-Z][\w.'’&-]*){0,3}) (?P<noun>[a-z]\w+(?: [a-z]\w+)?) (?P<two>(?:The )?[A-Z].*)$")
 _AS_ROLE = re.compile(r"^(?P<head>.+? (?:joined|joins|at|for|with|from|by) .+?) as (?:an? |the |their |its )?(?P<role>[a-z][\w -]+)$")
 _PLACED = re.compile(r"^(?P<name>(?:The )?[A-Z][\w.'’&-]*(?: [A-Z][\w.'’&-]*){0,5}) (?P<where>(?:in|from) (?:the )?[A-Z][\w.'’&-]*(?: [A-Z][\w.'’&-]*){0,4})$")
+_BRACKETED = re.compile(r"^(?P<name>(?:The )?[A-Z][\w.'’&-]*(?: [A-Z][\w.'’&-]*){0,4}) \((?:the |an? )?(?P<inside>(?:[a-z]+|C[ETF]O) [^()]+)\)(?P<rest>| .+)$")
 _SEXES = frozenset("man woman boy girl male female gentleman lady".split())
 
 
@@ -67,12 +68,18 @@ class ClauseSplitter:
                 if subject != match["main"]:
                     yield from self.clauses(match["main"])
                 return
+        if match := _BRACKETED.match(sentence):
+            yield f"{match['name']} is {match['inside']}"
+            if match["rest"]:
+                yield from self.clauses(f"{match['name']}{match['rest']}")
+            return
         for clause in self._split(sentence):
             yield from self._complements(clause)
 
     def finite(self, text: str) -> bool:
         """Return whether `text` contains a finite verb of the vocabulary or a form of "be" or "have"."""
-        return any(self._finite(token) for token in tokens_of(text))
+        tokens = tokens_of(text)
+        return any(self._finite(token, base=_takes_base(tokens)) for token in tokens)
 
     def _finite(self, token: Token, *, base: bool = False) -> bool:
         if token.key in ("be", "have"):
@@ -84,9 +91,9 @@ class ClauseSplitter:
     def _leading_name(self, text: str) -> str:
         tokens = tokens_of(text)
         for number, token in enumerate(tokens):
-            if number and self._finite(token):
+            if number and self._finite(token, base=_takes_base(tokens)):
                 return text[: token.start].strip(" ,")
-            if not number and not token.text[0].isupper() and token.text not in ("he", "she", "it", "they"):
+            if not number and not token.text[0].isupper() and token.text not in ("he", "she", "it", "they", INHERITED):
                 return ""
         return text.strip(" .,")
 
@@ -107,7 +114,7 @@ class ClauseSplitter:
             if cut is not None:
                 yield from cut
                 return
-            seen = seen or self._finite(token, base=tokens[0].text in ("I", "We", "They", "You", INHERITED))
+            seen = seen or self._finite(token, base=_takes_base(tokens))
         yield text
 
     def _cut(self, text: str, tokens: list[Token], number: int, seen: bool) -> list[str] | None:
@@ -158,7 +165,7 @@ class ClauseSplitter:
             return None
         after, comma = tokens[following], tokens[number].text == ","
         rest = text[after.start :]
-        if seen and self._finite(after, base=tokens[0].text in ("I", "We", "They", INHERITED)):
+        if seen and self._finite(after, base=_takes_base(tokens)):
             return [*self._split(head), *self._split(f"{INHERITED} {rest}")]
         lower = after.text.lower()
         if seen and (lower in _SUBJECTS or lower in ARTICLES or after.text[0].isupper()) and self._has_clause(tokens, following):
@@ -238,6 +245,11 @@ class ClauseSplitter:
             yield clause
         else:
             yield f"{subject} is a {rest}"
+
+
+def _takes_base(tokens: list[Token]) -> bool:
+    """Whether the subject takes a verb without an ending ("I work")."""
+    return bool(tokens) and tokens[0].text in ("I", "i", "We", "we", "They", "they", "You", INHERITED)
 
 
 def _until_link(text: str) -> str:

@@ -65,6 +65,8 @@ class Discourse:
         if match := _DESCRIBED.match(text):
             return self._described(match["noun"].lower()) or match["noun"]
         name = bare(text)[0]
+        if name[:4] in ("The ", "the ") and name.rsplit(" ", 1)[-1].islower():
+            name = name[4:]
         if name[:4] in ("The ", "the ") and country_named(name):
             name = name[4:]
         return self._by_short_name(name) or name

@@ -44,14 +44,21 @@ _QUOTED_SPEECH = re.compile(r"^[\"“‘'].*[\"”’'],?\s*(?:\w+\s+)?(?:said|s
 _VERB_INSIDE = re.compile(r"[\"“](?:I|We|You|He|She|They|My)\b")
 _OPENER = re.compile(
     r"^(?:(?:please )?(?:remember|note|keep in mind|be aware|fyi|for the record|for your information|just so you know|btw|by the way|ps|p\.s\.|"
-    r"just to let you know|let me tell you|i want you to know|you should know|heads[- ]up|update|correction|reminder|fun fact|in fact|as a matter of fact|"
+    r"just to let you know|let me tell you|i want you to know|you should know|heads[- ]up|update|correction|reminder|background|methods|results|conclusions?|objective|discussion|summary|findings|note|fun fact|in fact|as a matter of fact|"
     r"good news|bad news|quick note|important)\b(?: that)?[:,]?|(?:oh|well|ok|okay|so|hi|hey|hello|yes|yeah|yep|no|nope|sorry|oops|right|sure|thanks|thank you|actually|hmm|ah|"
     r"also|and|but|anyway|indeed|no wait|wait|my bad|correction|plus|additionally|moreover|furthermore|meanwhile|unfortunately|sadly|luckily|fortunately|happily)(?: (?:there|all|everyone|team|again|guys|folks))?[,!.:]|"
-    r"(?:and|but|so|also|actually|well|plus) (?=(?:i(?! (?-i:[A-Z]))|my|we|our|he|she|it|they|his|her|its|their|the)\b)|(?:it turns out|turns out|we know|it is known|everyone knows|it is a fact|the fact is|as you know|i can confirm|i confirm|i'd like to note|i should mention|i must say|i have to say) that?[, ]?)\s*",
+    r"(?:and|but|so|also|actually|well|plus|ok|okay|oh|hey|hi|yeah|yes|no|btw|fyi) (?=(?:and|so|well|but) |(?:i(?! (?-i:[A-Z]))|my|we|our|he|she|it|they|his|her|its|their|the)\b)|(?:it turns out|turns out|we know|it is known|everyone knows|it is a fact|the fact is|as you know|i can confirm|i confirm|i'd like to note|i should mention|i must say|i have to say) that?[, ]?)\s*",
     re.IGNORECASE,
 )
 
 
+_SPELLINGS = {
+    "im": "I'm", "ive": "I've", "dont": "don't", "doesnt": "doesn't", "didnt": "didn't", "isnt": "isn't", "arent": "aren't", "wasnt": "wasn't",
+    "cant": "can't", "wont": "won't", "thats": "that's", "hes": "he's", "shes": "she's", "theyre": "they're",
+}  # fmt: skip
+_LOOSE = frozenset(form for word in _SPELLINGS for form in (word, word.capitalize()))
+_UNSPELT = re.compile(r"\b(?:" + "|".join(_SPELLINGS) + r")\b", re.IGNORECASE)
+_FOUND_TO_BE = re.compile(r"\b(is|was|are|were) (?:found|shown|determined|measured|estimated|known) to be\b")
 _ADVERB = re.compile(r"^(?P<adverb>[A-Z][a-z]+ly), (?P<head>.+?) (?P<be>is|was|are|were) (?P<rest>.+)$")
 _CALL_ME = re.compile(r"^(?:(?:please|just|you can|you may|everyone can|feel free to) )*[Cc]all me (?P<name>[^\W\d_][^,.;!?]{0,60}?)(?: from now on| instead| please)?[,.;!]*$", re.IGNORECASE)
 
@@ -63,7 +70,10 @@ class Denial(str):
 
 
 def plain(text: str) -> str:
-    """Return the sentence without openers such as "Actually," or "Just so you know that"."""
+    """Return the sentence without openers such as "Actually," or "Just so you know that", "=" and "im" spelt out."""
+    if not _LOOSE.isdisjoint(words_in(text)) or "=" in text:
+        text = _UNSPELT.sub(lambda match: _SPELLINGS[match[0].lower()], text).replace(" = ", " is ")
+    text = _FOUND_TO_BE.sub(r"\1", text)
     for _ in range(4):
         match = _OPENER.match(text)
         if match is None or match.end() == len(text):

@@ -11,10 +11,10 @@ from ko_integrations.compiler.discourse import Discourse
 from ko_integrations.compiler.mood import denial, no_statement, plain
 from ko_integrations.compiler.reading import INHERITED, ClauseReader, Reading
 from ko_integrations.compiler.relations import RelationFinder
-from ko_integrations.compiler.text import FIRST_PERSON, PRONOUNS, Sentence, sentences, words_in
+from ko_integrations.compiler.text import FIRST_PERSON, PRONOUNS, Sentence, keys_of, sentences, tokens_of, words_in
 from ko_integrations.compiler.values import clean, items, value_of
 from ko_integrations.errors import InvalidInputError
-from ko_integrations.identity import normalize_name
+from ko_integrations.identity import normalize_name, normalize_predicate
 from ko_integrations.kinds import country_named, demonym_of, kinds_of, office_of
 from ko_integrations.protocols import Compilation, Embedder, Extraction, FactReader
 from ko_integrations.types import NotUnderstood, Value
@@ -31,7 +31,7 @@ _NEGATION = re.compile(r"(?:\bnot\b|n['’]t\b|\bno longer\b|\bnever\b|\b(?:stop
 _ENDED = re.compile(r"\bno longer\b|\bany ?more\b|\bany longer\b|\b(?:stopped|quit|ceased) |\bused to\b|\bleft (?=[A-Z]|my job)|\b(?:resigned|fired|retired|laid off) from\b|\bgave up\b")
 _FUTURE = re.compile(r"(?:\bwill\b|['’]ll\b|\b(?:is|am|are) going to\b|['’](?:m|re|s) going to\b|\bgonna\b) ?")
 _JOINING = re.compile(r"[,;(]| and | who | which | that | whose | but | where | because | while | when ")
-_PACKED = re.compile(r"\w-(?:based|born|owned|headquartered) (?=[A-Z])|^[A-Z]\S*(?: [A-Z]\S*)* (?:[a-z]\w+|CEO|CTO|CFO)(?: [a-z]\w+)? [A-Z]")
+_PACKED = re.compile(r" and (?:its|his|her|their) |\w-(?:based|born|owned|headquartered) (?=[A-Z])|^[A-Z]\S*(?: [A-Z]\S*)* (?:[a-z]\w+|CEO|CTO|CFO)(?: [a-z]\w+)? [A-Z]")
 _INSTEAD = re.compile(
     r"^(?:no[,.]? )?(?:not any ?more|no longer|not any longer|no more)[,;.:–—-]*\s*(?:i (?:like|prefer|drink|use|love|want) |(?:it'?s|it is|now it'?s|now|i'?m|make it|make that) )*(?P<new>[^,.;!?]+?)(?: (?:now|instead|these days))?[.!]?$"
     r"|^(?:it'?s|it is|make it|make that|now it'?s|that'?s) (?P<now>[^,.;!?]+?) (?:now|instead|these days)[.!]?$",
@@ -43,7 +43,12 @@ _NAME_OF = re.compile(r"^(?:The|the) (?:full )?name of the (?:current |present )
 _HELD_BY = re.compile(r"^The (?:position|office|post|role|title|job) of (?:the )?(?P<rest>.+?) is (?:currently |now )?(?:held|occupied|filled|taken) by (?P<holder>.+)$")
 _OF_A_PEOPLE = frozenset(("head_of_state", "head_of_government", "president"))
 """Offices that may be named by the people instead of the country ("King of the Belgians")."""
+_LEADING_NAME = re.compile(r"^(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[A-Z][\w'’-]+(?: [A-Z][\w.'’-]*)*(?= [a-z])")
+_MEASURED_ON = frozenset(("ki", "ic50", "ec50", "kd"))
+_AGAINST = re.compile(r"^(?P<subject>.+?) (?:against|for|towards?|on|at) (?P<target>[^\s]+(?: [^\s]+)?)$")
+"""Constants of a substance that belong to a pair: each target is a predicate of its own (`ki_egfr`)."""
 _PASSIVE = re.compile(r"^(?P<head>.+? (?:is|was|were|are) [a-z]+) (?P<phrases>(?:in|at|on|by|from|near) .+ (?:in|at|on|by|from|near) [A-Z\d].*)$")
+_TRAILING_PHRASE = re.compile(r"^(?P<head>.*\S) (?:across|among|during|over|under|within|throughout|between|after|before|despite|without|per|with) [a-z\d][a-z\d -]*$")
 _PHRASE = re.compile(r" (?=(?:in|at|on|by|from|near) [A-Z\d])")
 _EVENT_DATES = {
     "birth_place": "birth_date", "death_place": "death_date", "founding_place": "founded_date", "founder": "founded_date",
@@ -79,7 +84,7 @@ class OfflineCompiler:
         if said_at.utcoffset() is None:
             raise InvalidInputError("said_at", "naive datetime; give it a time zone, e.g. tzinfo=timezone.utc")
         session = _Session(reader, said_at, *self._parts_of(reader))
-        for sentence in sentences(text):
+        for sentence in sentences(text, session.names_value):
             session.sentence(sentence)
         return Compilation(extractions=tuple(session.found), not_understood=tuple(session.missed))
 
@@ -117,6 +122,11 @@ class _Session:
     predicate: str | None = None
     countries: dict[str, str] = field(default_factory=dict)
 
+    def names_value(self, label: str) -> bool:
+        """Return whether a label before a colon ends with a noun of the vocabulary ("Acme CEO: ...")."""
+        keys = keys_of(tokens_of(label)).keys
+        return any(end == len(keys) for start in range(len(keys)) for end, _ in self.clauses.index.nouns_at(keys, start))
+
     def sentence(self, sentence: Sentence) -> None:
         """Read one sentence; report it if it states nothing that could be read."""
         if sentence.speaker is None:
@@ -136,6 +146,8 @@ class _Session:
         reason = self._read(body, sentence.text) or "no statement recognised"
         if len(self.found) == before:
             self.missed.append(NotUnderstood(text=sentence.text, reason=reason))
+            if (name := _LEADING_NAME.match(body)) and (" " in name[0] or "person" in kinds_of(name[0])):
+                self.discourse.mention(name[0])
 
     def _title_speaks(self, body: str, reason: str) -> bool:
         """Whether the words that look like a question belong to a name ("Is This It was recorded by ...")."""
@@ -235,6 +247,8 @@ class _Session:
 
     def _tail(self, text: str) -> list[tuple[Reading, Adjunct | None]]:
         """Read "3 cm mass in the right lobe" as a mass of 3 cm, and the mass in the right lobe."""
+        if (trailing := _TRAILING_PHRASE.match(text)) and (reading := self._reading(trailing["head"])):
+            return [(reading, None)]
         head, link, rest = text.rpartition(" in ")
         if not link or not rest.islower():
             return []
@@ -302,6 +316,8 @@ class _Session:
         if not subject:
             return "no subject to take it for"
         predicate = office_of(reading.predicate, subject)
+        if predicate in _MEASURED_ON and (measured := _AGAINST.match(subject)):
+            subject, predicate = measured["subject"], f"{predicate}_{normalize_predicate(measured['target'])}"
         values = self._values(predicate, reading.object)
         if not values:
             return "no object to take it for"
@@ -328,7 +344,7 @@ class _Session:
         self.predicate = reading.predicate
         spoken = [(value, declared.object_kinds if declared else ()), (subject, declared.subject_kinds if declared else ())]
         for name, kinds in spoken[::-1] if reading.inverted else spoken:
-            if name == subject or "person" in kinds_of(name) or kinds == ("person",):
+            if name == subject or reading.inverted or "person" in kinds_of(name) or kinds == ("person",):
                 if name != "user":
                     self.discourse.mention(name, kinds if len(kinds) == 1 else ())
 
@@ -353,7 +369,7 @@ class _Session:
                 return
 
     def _values(self, predicate: str, said: str) -> list[Value]:
-        declared = self.reader.vocabulary.get(predicate)
+        declared = self.reader.vocabulary.get(predicate) or self.reader.vocabulary.get(predicate.split("_")[0])
         text = clean(said)
         if not text or text.lower() in ("nothing", "none", "unknown", "something", "someone", "anything", "it all"):
             return []

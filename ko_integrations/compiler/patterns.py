@@ -23,6 +23,9 @@ _PLACEHOLDER = re.compile(r"\[([XY])\]")
 _CHOICE = re.compile(r"\(([^()]*)\)")
 _END = ""
 
+_DECLARED = 0.1
+"""A declared pattern goes before the general frame of a noun."""
+
 Span = tuple[int, int]
 
 
@@ -154,11 +157,14 @@ class PatternIndex:
     def framed(self, words: Words) -> Iterator[Match]:
         """Yield the readings in which a noun of the vocabulary states the fact."""
         keys = words.keys
+        covered: dict[int, int] = {}
         for start in range(len(keys)):
             for end, predicate in self.nouns_at(keys, start):
+                if covered.setdefault(end, start) < start:
+                    continue  # a longer noun ends here: "favourite colour" is not a colour
                 for subject, value, words, possessive in frames(keys, start, end):
                     content = sum(key not in FUNCTION_KEYS for key in keys[start:end])
-                    literal = content + 0.35 * (end - start - content + len(words)) + 0.3
+                    literal = content + 0.35 * (end - start - content + len(words))
                     yield Match(predicate, subject, value, literal, (*range(start, end),), possessive, True, False)
 
 
@@ -166,7 +172,8 @@ def frames(keys: tuple[str, ...], start: int, end: int) -> Iterator[tuple[Span |
     """Yield (subject, object, words of the frame, possessive) of the frames in which a noun states a fact.
 
     The noun stands at `keys[start:end]`: "the N of X is Y", "X's N is Y", "her N is Y", "Y is the N of X",
-    "Y is X's N", "X has N Y", "N: Y", "X N Y" and "X's N, Y" without a verb ("Acme CEO Jane Doe"), "X changed her N to Y".
+    "Y is X's N", "X has N Y", "N: Y", "X N Y" and "X's N, Y" without a verb ("Acme CEO Jane Doe"),
+    "X and its N Y", "X changed her N to Y".
     """
     count = len(keys)
     before, after = keys[start - 1] if start else _END, keys[end] if end < count else _END
@@ -201,6 +208,8 @@ def frames(keys: tuple[str, ...], start: int, end: int) -> Iterator[tuple[Span |
         yield ((0, start) if start else None), (end + 1, count), (end,), False
     if start and after and not possible_verb(keys) and end < count:
         yield (0, start), (end, count), (), False
+    if before == "their" and start > 2 and keys[start - 2] == "and" and end < count and "be" not in keys:
+        yield (0, start - 2), (end, count), (start - 2, start - 1), False
     if before == "their" and start > 2 and keys[start - 2] in CHANGES and after in ("to", "into", "from", "as") and end + 1 < count:
         yield (0, start - 2), (end + 1, count), (start - 2, start - 1, end), False
 
@@ -276,7 +285,7 @@ def _edge_keys(piece: str, number: int) -> tuple[str, ...]:
 
 
 def _weight(keys: list[tuple[str, ...]]) -> float:
-    return sum(0.35 if key in FUNCTION_KEYS else 1.0 for part in keys for key in part)
+    return sum(0.35 if key in FUNCTION_KEYS else 1.0 for part in keys for key in part) + _DECLARED
 
 
 def _surfaces(vocabulary: Vocabulary) -> frozenset[str]:
@@ -285,7 +294,7 @@ def _surfaces(vocabulary: Vocabulary) -> frozenset[str]:
     return frozenset(word for text in texts for word in _LONG_WORD.findall(text))
 
 
-_LONG_WORD = re.compile(r"[a-z]{5,}")
+_LONG_WORD = re.compile(r"[a-z]{4,}")
 _INDEXES: "WeakKeyDictionary[Vocabulary, PatternIndex]" = WeakKeyDictionary()
 
 

@@ -1,7 +1,7 @@
 """Text to sentences, each with its speaker, and sentences to words under which wordings of a statement agree."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -29,14 +29,14 @@ OPTIONAL = frozenset(
 """Words that belong to some wordings and only decorate others: matching tries with them, then without."""
 
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:Dr|Mr|Mrs|Ms|Prof|St|Sr|Jr|Inc|Ltd|Co|Corp|vs|etc|No|Nr|Mt|Rev|Gen|Sgt|Capt|Lt|Col|Sen|Rep|Gov|Hon|approx|"
+    r"(?:\b(?:Dr|Mr|Mrs|Ms|Prof|St|Sr|Jr|Inc|Ltd|Co|Corp|vs|etc|No|Nr|Mt|Rev|Gen|Sgt|Capt|Lt|Col|Sen|Rep|Gov|Hon|approx|pop|"
     r"dept|est|fig|e\.g|i\.e|cf|al|Vol|pp|ed|Ave|Blvd|Rd)|\b[^\W\d_](?:\.[^\W\d_])*|\d)$"
 )
 _BREAK = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*(?:\s+|(?<=[。！？]))|(?<=[;])\s+")
 _LISTED = re.compile(r"^\s*(?:\(?\d{1,6}[.):]|[-*•‣–]|[a-z]\))\s+")
 _TURN = re.compile(
-    r"^\s*(?:\[[^\]\n]{1,30}\]\s*)?(?:<@?(?P<angle>[^<>\n]{1,40})>|@?(?P<name>[^\W\d_][\w.'’ -]{0,39}?)"
-    r"(?:\s*[\[(][^\])\n]{1,30}[\])])?)\s*(?::|>(?=\s))\s+(?P<rest>\S.*)$"
+    r"^\s*(?:\[[^\]\n]{1,30}\]\s*)?(?:<@?(?P<angle>[^<>\n]{1,40})>\s*:?|@?(?P<name>[^\W\d_][\w.'’ -]{0,39}?)"
+    r"(?:\s*[\[(][^\])\n]{1,30}[\])])?\s*(?::|>(?=\s)))\s+(?P<rest>\S.*)$"
 )
 USERS = frozenset(("user", "human", "me", "customer", "client", "usr", "you"))
 MACHINES = frozenset(("assistant", "system", "ai", "bot", "tool", "function", "agent", "chatbot", "model", "gpt", "claude"))
@@ -78,19 +78,22 @@ class Words(NamedTuple):
     places: tuple[int, ...]
 
 
-def sentences(text: str) -> Iterator[Sentence]:
-    """Yield the sentences of prose, of a numbered list and of chat turns ("Alice: ...")."""
+def sentences(text: str, names_value: Callable[[str], bool] = lambda label: False) -> Iterator[Sentence]:
+    """Yield the sentences of prose, of a numbered list and of chat turns ("Alice: ...").
+
+    `names_value` tells the label of a value ("Phone: ...") from a speaker.
+    """
     lines = text.splitlines()
-    chat = _is_chat(lines)
+    chat = _is_chat(lines, names_value)
     speaker: str | None = "user"
     paragraph: list[str] = []
     alone = False
     for line in [*lines, ""]:
-        turn = _TURN.match(line) if chat and ":" in line or chat and ">" in line else None
+        turn = _TURN.match(line) if chat else None
         listed = _LISTED.match(line)
         if turn or listed or not line.strip():
             yield from _split(" ".join(paragraph), speaker, alone)
-            paragraph, alone = [], bool(listed and line.lstrip()[:2].rstrip(".):")[:1].isdigit())
+            paragraph, alone = [], bool(listed and line.lstrip(" (")[:1].isdigit())
         if turn:
             speaker = _speaker(turn)
             line = turn["rest"]
@@ -102,12 +105,20 @@ def sentences(text: str) -> Iterator[Sentence]:
             paragraph.append(line.strip())
 
 
-def _is_chat(lines: list[str]) -> bool:
+def _is_chat(lines: list[str], names_value: Callable[[str], bool]) -> bool:
     turns = [match for line in lines if (match := _TURN.match(line))]
-    if any(_label(turn).lower() in USERS | MACHINES or turn["angle"] for turn in turns):
+    labels = [_label(turn) for turn in turns]
+    if any(label.lower() in USERS | MACHINES or turn["angle"] for label, turn in zip(labels, turns, strict=True)):
         return True
-    spoken = [turn for turn in turns if len(turn["rest"].split()) >= 3 and _label(turn)[0].isupper()]
-    return bool(spoken) and len(spoken) == len(turns)
+    if len(turns) != sum(bool(line.strip()) for line in lines) or any(names_value(label) or label in _HEADINGS for label in labels):
+        return False
+    return any(len(turn["rest"].split()) >= 3 for turn in turns)
+
+
+_HEADINGS = frozenset(
+    "Note Notes Update Reminder Warning Correction Important Background Methods Results Conclusion Conclusions Objective Objectives "
+    "Discussion Summary Abstract Introduction Findings Case History TODO FYI PS Question Answer Edit Fact Facts Here Example".split()
+)
 
 
 def _label(turn: re.Match[str]) -> str:
@@ -141,8 +152,11 @@ def _split(paragraph: str, speaker: str | None, alone: bool) -> Iterator[Sentenc
 def _ends_sentence(before: str, after: str) -> bool:
     """A number, or letters with points ("D.C."), may end a sentence if the next word could start one."""
     word = before.rsplit(" ", 1)[-1]
-    if word[:-1].replace("-", "").replace(",", "").isdigit():
+    previous = before.split(" ")[-2] if " " in before else ""
+    if any(character.isdigit() for character in word):
         return after[:1].isupper() and len(before.split()) > 2
+    if len(word) == 2 and (previous.islower() or previous[-1:].isdigit()) or word.startswith("°"):
+        return after[:1].isupper()
     starts = re.match(r"(?:He|She|It|They|The|I|We|His|Her|Its|Their|My|Our|This|That|In|On|At)\b", after)
     return bool(starts) and word not in ("Dr.", "Mr.", "Mrs.", "Ms.", "Prof.", "St.")
 
@@ -164,6 +178,10 @@ def _key(words: list[str], number: int) -> str:
         return _key_of_s(words, number)
     if word in ("'", "’") and number and words[number - 1].endswith("s") and number + 1 < len(words):
         return "'s"
+    if word == ".":
+        return ""
+    if word == "A" and number and (number + 1 == len(words) or not words[number + 1][:1].isalnum()):
+        return "a"  # "influenza A": no article
     if word in ("Not", "Never") or word in ("n't", "n’t") and words[number + 1 : number + 2] and words[number + 1][0].isupper():
         return word
     lower = word.lower().replace("’", "'")
@@ -199,7 +217,7 @@ _PROGRESSIVE = frozenset(
 
 
 _AFTER_OBJECT = frozenset("in at on by for to from with as of and or but when because".split())
-_BE_BEFORE_BE = frozenset("is are was were am be 's ’s 'm ’m 're ’re".split())
+_BE_BEFORE_BE = frozenset("is are was were am be 'm ’m 're ’re".split())
 
 
 @lru_cache(maxsize=32_768)
