@@ -64,7 +64,7 @@ class _Append:
         self._recorded_at = max(now - 1, recorded)
         self._slots: dict[bytes, _Slot] = {}
         self._keys: dict[str, str] = {}  # spelling of a subject -> key
-        self._touched: dict[bytes, int] = {}  # slot -> sequence of its last assertion
+        self._touched: dict[bytes, Assertion] = {}  # slot -> its last assertion
         self._assertions: list[Row] = []
         self._vectors: list[Row] = []
         self._errors: list[tuple[int, InvalidInputError]] = []
@@ -131,10 +131,8 @@ class _Append:
         slot = self._slots.get(address.slot)
         self._sequence += 1
         self._recorded_at += 1
-        valid_from = entry.valid_from
-        if valid_from is None:
-            head = None if slot is None else slot.tail.first
-            valid_from = self._recorded_at if head is None else max(self._recorded_at, head.valid_from)
+        # No head starts after the record time: heads are settled at record times, which only grow.
+        valid_from = self._recorded_at if entry.valid_from is None else entry.valid_from
         if entry.valid_to is not None and entry.valid_to <= valid_from:
             self._errors.append((row, InvalidInputError("valid_to", "not after valid_from")))
             return None
@@ -172,17 +170,17 @@ class _Append:
         )  # fmt: skip
         if entry.vector is not None:
             self._vectors.append((a.sequence, entry.vector))
-        self._touched[entry.address.slot] = a.sequence
+        self._touched[entry.address.slot] = a
 
     # -- writing --------------------------------------------------------------------------------------------------
     def _write(self) -> None:
         inserts: list[Row] = []
         updates: list[Row] = []
         counts: Counter[int] = Counter()
-        for id_, sequence in self._touched.items():
+        for id_, last in self._touched.items():
             slot = self._slots[id_]
-            head = slot.tail.finish(self._recorded_at)
-            marked = slot.marked if head.sequence == slot.stored.sequence else sequence
+            head = slot.tail.finish(last.recorded_at)
+            marked = slot.marked if head.sequence == slot.stored.sequence else last.sequence
             counts[slot.namespace] += (head.sequence is not None) - (slot.stored.sequence is not None)
             values = head_values(head, slot.tail.first, slot.namespace, marked)
             if slot.row is not None:

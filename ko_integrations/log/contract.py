@@ -3,7 +3,7 @@
 Times are microseconds since 1970 UTC, slot ids 32 bytes, sequences store-wide and strictly increasing.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -219,8 +219,10 @@ class VersionLog(VersionReader, Protocol):
         """Append assertions in order, refold their slots, mark those whose head changed in the outbox."""
         ...
 
-    def withdraw(self, namespace: Namespace, source: str, *, now: int) -> list[bytes]:
-        """Take back every assertion of a source; return the slots refolded."""
+    def withdraw(
+        self, namespace: Namespace, source: str, *, keep: Collection[bytes] = (), now: int
+    ) -> list[bytes]:
+        """Take back every assertion of a source, but those in the slots to keep; return the slots refolded."""
         ...
 
     def rekey(

@@ -48,6 +48,7 @@ class SqlEraser(SqlReviser):
 
     def _delete(self, chosen: Sequence[int], sequences: Sequence[int], now: int) -> list[bytes]:
         """Delete slots with all that is in them, or single assertions; return the slots touched."""
+        last = self._clock()[1:]  # asked before the rows that tell it go
         touched = set(chosen)
         subjects: set[int] = set()
         predicates: set[int] = set()
@@ -72,12 +73,17 @@ class SqlEraser(SqlReviser):
             delete(part)
         if not touched:
             return []
-        ids = self._forget_slots(sorted(touched), subjects, predicates, now)
+        ids = self._forget_slots(sorted(touched), subjects, predicates, now, last)
         self._forget_names(subjects, predicates, sources)
         return ids
 
     def _forget_slots(
-        self, touched: Sequence[int], subjects: set[int], predicates: set[int], now: int
+        self,
+        touched: Sequence[int],
+        subjects: set[int],
+        predicates: set[int],
+        now: int,
+        last: tuple[int, int],
     ) -> list[bytes]:
         """Delete the slots that are empty now, refold the others, and note all for the semantic index."""
         gone: set[int] = set()
@@ -92,8 +98,9 @@ class SqlEraser(SqlReviser):
                 subjects.add(subject)
                 predicates.add(predicate)
                 self._sql.add_erasure.run(id=id_, namespace=namespace)
-        events = [self._record("erased", namespace, now) for namespace in sorted(namespaces)]
-        sequence, recorded_at = events[-1]
+        for namespace in sorted(namespaces):
+            last = self._record("erased", namespace, now, last=last)
+        sequence, recorded_at = last
         for part in r.parts(touched):
             rows = self._sql.empty_slots.all(refs=self._db.array(list(part)))
             gone.update(row[0] for row in rows)
@@ -111,8 +118,9 @@ class SqlEraser(SqlReviser):
         renamed = False
         for part in r.parts([ref for ref in subjects if ref is not None]):
             unused = self._sql.unused_subjects.all(refs=self._db.array(list(part)))
-            for _, namespace, key in unused:
-                renamed = self._sql.delete_aliases_of.run(namespace=namespace, key=key) > 0 or renamed
+            for _, namespace, key, verbatim in unused:
+                if not verbatim:
+                    renamed = self._sql.delete_aliases_of.run(namespace=namespace, key=key) > 0 or renamed
             self._sql.delete_subjects.run(refs=self._db.array([row[0] for row in unused]))
         for part in r.parts([ref for ref in sources if ref is not None]):
             self._sql.delete_sources.run(refs=self._db.array(list(part)))

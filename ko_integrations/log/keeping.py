@@ -48,12 +48,16 @@ class SqlKeeper(SqlEraser):
         while query.all(now=now, limit=1, **where):
             with self._db.transaction():
                 due = [ref for (ref,) in query.all(now=now, limit=PAGE, **where)]
-                self._refold(due, now, self._number_without_row(1))
+                self._refold(due, now, self._give_out(now))
 
-    def _number_without_row(self, count: int) -> int:
-        """Give out sequences that no row records: marks in the outbox must differ from all that were before."""
-        _, sequence, _ = self._clock()
-        self._sql.set_state.run(key="#sequence", value=str(sequence + count))
+    def _give_out(self, now: int) -> int:
+        """Give out a sequence that no row records: a mark in the outbox differs from all that were before.
+
+        `now` becomes a lower bound of later record times, so that a clock which goes back does not undo what
+        fell due.
+        """
+        _, sequence, moment = self._clock()
+        self._sql.set_state.run(key="#sequence", value=f"{sequence + 1} {max(moment, now)}")
         return sequence + 1
 
     def confirm(self, done: Sequence[Pending]) -> None:
@@ -68,8 +72,7 @@ class SqlKeeper(SqlEraser):
             row = self._sql.count_slots.one()
             if row is None or not row[0]:
                 return 0
-            base = self._number_without_row(row[1] + 1)
-            self._sql.mark_all.run(base=base)
+            self._sql.mark_all.run(sequence=self._give_out(0))
             return int(row[0])
 
     # -- vectors ----------------------------------------------------------------------------------------------------

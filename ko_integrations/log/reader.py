@@ -193,11 +193,14 @@ class SqlReader:
 
     # -- sequences ------------------------------------------------------------------------------------------------
     def _clock(self) -> tuple[int, int, int]:
-        """Return the last sequence of a row, the last one given out at all, and the last record time."""
+        """Return the last sequence of a row, the last one given out at all, and the last moment of a write."""
         row = self._sql.clock.one()
         assert row is not None
-        last = max(row[0] or 0, row[2] or 0)
-        return last, max(last, int(row[4] or 0)), max(row[1] or 0, row[3] or 0)
+        last, recorded_at = max(row[0] or 0, row[2] or 0), max(row[1] or 0, row[3] or 0)
+        if row[4] is None:
+            return last, last, recorded_at
+        given, settled_at = map(int, row[4].split())
+        return last, max(last, given), max(recorded_at, settled_at)
 
     def sequence_at(self, recorded_at: int) -> int:
         """Return the greatest sequence recorded at or before `recorded_at`, 0 if none."""

@@ -1,7 +1,7 @@
 """Writes that reach back: withdraw, re-key; and the refolding that they share with falling due."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Collection, Callable, Iterable, Sequence
 from typing import Any
 
 from ko_integrations.log import rows as r
@@ -21,22 +21,33 @@ _NEW_HEAD = (None, 0, None, 0, None, None, 0, None, None)
 class SqlReviser(SqlAppender):
     """The part of a log that takes back and moves."""
 
-    def withdraw(self, namespace: Namespace, source: str, *, now: int) -> list[bytes]:
-        """Take back every assertion of a source; return the slots refolded."""
+    def withdraw(
+        self, namespace: Namespace, source: str, *, keep: Collection[bytes] = (), now: int
+    ) -> list[bytes]:
+        """Take back every assertion of a source, but those in the slots to keep; return the slots refolded."""
         with self._db.transaction():
             number = self._namespace(namespace)
             row = None if number is None else self._sql.source_ref.one(namespace=number, name=source)
             slots = [] if row is None else [slot for (slot,) in self._sql.slots_of_source.all(source=row[0])]
+            if keep:
+                kept = {
+                    ref for part in r.parts(slots)
+                    for ref, id_, *_ in self._sql.slot_ids.all(refs=self._db.array(part)) if id_ in keep
+                }  # fmt: skip
+                slots = [ref for ref in slots if ref not in kept]
             if row is None or not slots:
                 return []
             sequence, recorded_at = self._record("withdrawn", number, now)
-            self._sql.withdraw.run(source=row[0], sequence=sequence)
+            for part in r.parts(slots):
+                self._sql.withdraw.run(source=row[0], sequence=sequence, refs=self._db.array(part))
             self._refold(slots, recorded_at, sequence)
             return self._ids(slots)
 
-    def _record(self, kind: str, namespace: int | None, now: int) -> tuple[int, int]:
-        """Put an event into the change feed; return its sequence and record time."""
-        _, sequence, recorded_at = self._clock()
+    def _record(
+        self, kind: str, namespace: int | None, now: int, *, last: tuple[int, int] | None = None
+    ) -> tuple[int, int]:
+        """Put an event into the change feed, after `last`; return its sequence and record time."""
+        sequence, recorded_at = last or self._clock()[1:]
         sequence, recorded_at = sequence + 1, max(now, recorded_at + 1)
         self._sql.insert["event"].run(
             sequence=sequence, kind=kind, namespace=namespace, recorded_at=recorded_at

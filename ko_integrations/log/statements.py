@@ -81,7 +81,7 @@ class Statements:
             (SELECT m.assertion FROM ko_move m WHERE {among("m.slot", "refs")} AND m.event > :until)"""
         )
         last = "(SELECT {} FROM ko_{} ORDER BY sequence DESC LIMIT 1)"
-        # Last sequence and record time of assertions, the same of events, last sequence given out for no row.
+        # Last sequence and record time of assertions, the same of events, what was given out for no row.
         self.clock = query(
             f"""SELECT {last.format("sequence", "assertion")}, {last.format("recorded_at", "assertion")},
             {last.format("sequence", "event")}, {last.format("recorded_at", "event")},
@@ -237,7 +237,8 @@ class Statements:
             "SELECT DISTINCT slot FROM ko_assertion WHERE source = :source AND withdrawn IS NULL"
         )
         self.withdraw = query(
-            "UPDATE ko_assertion SET withdrawn = :sequence WHERE source = :source AND withdrawn IS NULL"
+            f"""UPDATE ko_assertion SET withdrawn = :sequence
+            WHERE source = :source AND withdrawn IS NULL AND {among("slot", "refs")}"""
         )
         self.slot_refs = query(
             f"SELECT id, ref, namespace, subject FROM ko_slot WHERE {among('prefix', 'prefixes')}"
@@ -284,7 +285,7 @@ class Statements:
             f"SELECT ref, id, namespace, subject, predicate FROM ko_slot WHERE {among('ref', 'refs')}"
         )
         self.unused_subjects = query(
-            f"""SELECT ref, namespace, key FROM ko_subject WHERE {among("ref", "refs")}
+            f"""SELECT ref, namespace, key, verbatim FROM ko_subject WHERE {among("ref", "refs")}
             AND NOT EXISTS (SELECT 1 FROM ko_slot s WHERE s.subject = ko_subject.ref)
             AND NOT EXISTS (SELECT 1 FROM ko_assertion a WHERE a.subject = ko_subject.ref)"""
         )
@@ -346,8 +347,8 @@ class Statements:
         self.confirm = query(
             "UPDATE ko_slot SET marked = NULL WHERE prefix = :prefix AND id = :id AND marked = :marked"
         )
-        self.count_slots = query("SELECT COUNT(*), MAX(ref) FROM ko_slot")
-        self.mark_all = query("UPDATE ko_slot SET marked = :base + ref")
+        self.count_slots = query("SELECT COUNT(*) FROM ko_slot")
+        self.mark_all = query("UPDATE ko_slot SET marked = :sequence")
         self.vectors = query(f"SELECT sequence, data FROM ko_vector WHERE {among('sequence', 'sequences')}")
         self.put_vector = query(
             """INSERT INTO ko_vector (sequence, data) SELECT sequence, :data FROM ko_assertion
