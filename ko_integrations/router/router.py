@@ -1,0 +1,425 @@
+"""The router: fit on first use, classify, say why, save and load without pickle."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import exp
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final, Self, cast
+
+from ko_integrations.errors import InvalidInputError, KOError, MissingExtraError
+from ko_integrations.router.datasets import LABELS, Label, Link, packaged, packaged_links
+from ko_integrations.router.features import AUXILIARIES, SURFACE_FEATURES, query_features, surface_features, words_of
+from ko_integrations.router.links import SubjectLinker
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["CLASSIFIERS", "FEATURES", "RouteDecision", "Router", "RouterFileError"]
+
+FEATURES: Final = ("default", "surface", "embedding")
+CLASSIFIERS: Final = ("logistic_regression", "random_forest", "linear_svm", "gradient_boosting")
+_SHOWN: Final = 3
+# What a saved router may hold beyond what skops trusts anyway.
+_OWN_TYPES: Final = frozenset(
+    {
+        "ko_integrations.router.pipelines.EmbeddingFeatures",
+        "ko_integrations.router.pipelines.HashedFeatures",
+        "ko_integrations.router.pipelines.PriorLogisticRegression",
+        "ko_integrations.router.pipelines.SurfaceFeatures",
+        "sklearn.calibration._CalibratedClassifier",
+        "sklearn.calibration._SigmoidCalibration",
+        "sklearn.tree._tree.Tree",
+    }
+)
+_FORMAT: Final = 1
+_LINKS: Final[tuple[Link, ...]] = ("subject", "slot")
+_Weighed = tuple[float, str]  # a share of the log-odds of "factual", and its name
+
+
+class RouterFileError(KOError):
+    """The file is no saved router, or holds types a router does not consist of; nothing of it was run."""
+
+
+@dataclass(frozen=True, slots=True)
+class RouteDecision:
+    """Where a query goes.
+
+    Attributes:
+        label: "factual" (ask the store) or "fuzzy" (ask the model).
+        probability: of that label, 0.5 to 1.
+        why: the few features that weighed most, with their share of the log-odds.
+    """
+
+    label: Label
+    probability: float
+    why: str
+
+
+class Router:
+    """Tell queries that ask for a value a fact store could hold from those that ask to create, explain or advise.
+
+    Factual: who, what, when, where, which, how many; yes or no about a stored attribute; "tell me Bob's email". Fuzzy:
+    to create, explain, define a concept, advise, compare, plan, summarise, argue.
+
+    The model is fitted from the packaged queries on the first call and kept for the process; the default also starts
+    from coefficients learnt on NF-CATS (`prior=False` leaves them out). Reading it is safe from any thread.
+
+    Args:
+        features: "default" (cues and word pieces), "surface" (the paper's hand-made features) or "embedding".
+        classifier: one of `CLASSIFIERS`.
+        prior: start the default features' logistic regression from the packaged coefficients.
+        subject_linker: says whether a query names a stored subject and one of its predicates; see `StoreLinker`.
+        embedder: of the embedding features; ours, a framework's, or a callable.
+        seed: of the forests.
+
+    Raises:
+        InvalidInputError: an unknown name.
+
+    Source: main paper, section 4.3.3 and table 6.
+
+    Example:
+        >>> decision = Router().classify("Write a poem about Paris")
+        >>> decision.label
+        'fuzzy'
+    """
+
+    def __init__(
+        self,
+        features: str = "default",
+        classifier: str = "logistic_regression",
+        *,
+        prior: bool = True,
+        subject_linker: SubjectLinker | None = None,
+        embedder: Any = None,
+        seed: int = 0,
+    ) -> None:
+        if features not in FEATURES:
+            raise InvalidInputError("features", f"expected one of {', '.join(FEATURES)}, got {features!r}")
+        if classifier not in CLASSIFIERS:
+            raise InvalidInputError("classifier", f"expected one of {', '.join(CLASSIFIERS)}, got {classifier!r}")
+        if features == "embedding" and embedder is None:
+            raise InvalidInputError("embedder", "the embedding features need one")
+        self.features = features
+        self.classifier = classifier
+        self.prior = prior
+        self.subject_linker = subject_linker
+        self.embedder = embedder
+        self.seed = seed
+        self._pipeline: Any = None
+        self._link_weights: tuple[float, float] | None = None
+        self._lock = Lock()
+
+    # Classifying ---------------------------------------------------------------------------------
+
+    def classify(self, query: str) -> RouteDecision:
+        """Return where `query` goes, how sure that is, and why.
+
+        Raises:
+            InvalidInputError: `query` is empty or no string.
+            MissingExtraError: scikit-learn is not installed.
+        """
+        return self.classify_many([query])[0]
+
+    def classify_many(self, queries: Sequence[str]) -> list[RouteDecision]:
+        """Return the decision for each query, in one pass.
+
+        Raises:
+            InvalidInputError: a query is empty or no string.
+            MissingExtraError: scikit-learn is not installed.
+        """
+        _check(queries)
+        if not queries:
+            return []
+        pipeline = self._fitted()
+        odds = _log_odds(pipeline[-1], pipeline[:-1].transform(queries))
+        decisions = []
+        for number, query in enumerate(queries):
+            value = float(odds[number])
+            reasons = self._reasons(pipeline, query)
+            if self.subject_linker is not None:
+                value, said = self._linked(value, self.subject_linker(query))
+                reasons = said + reasons
+            decisions.append(_decision(value, reasons))
+        return decisions
+
+    def predict(self, queries: Sequence[str]) -> list[Label]:
+        """Return the labels alone, without the reasons.
+
+        Raises:
+            InvalidInputError: a query is empty or no string.
+            MissingExtraError: scikit-learn is not installed.
+        """
+        _check(queries)
+        if not queries:
+            return []
+        pipeline = self._fitted()
+        odds = _log_odds(pipeline[-1], pipeline[:-1].transform(queries)).tolist()
+        if self.subject_linker is not None:
+            odds = [
+                self._linked(value, self.subject_linker(query))[0]
+                for value, query in zip(odds, queries, strict=True)
+            ]
+        return ["factual" if value > 0 else "fuzzy" for value in odds]
+
+    # Learning ------------------------------------------------------------------------------------
+
+    def fit(self, queries: Sequence[str], labels: Sequence[str], *, packaged_too: bool = True) -> Self:
+        """Learn from your own labelled queries; return the router.
+
+        Args:
+            queries: at least one of each label, the packaged ones counted.
+            labels: "factual" or "fuzzy", one a query.
+            packaged_too: learn from the packaged queries as well.
+
+        Raises:
+            InvalidInputError: lengths differ, a label is unknown or missing.
+            MissingExtraError: scikit-learn is not installed.
+        """
+        _check(queries)
+        texts, own = list(queries), list(labels)
+        if len(texts) != len(own):
+            raise InvalidInputError("labels", f"{len(own)} labels for {len(texts)} queries")
+        for label in own:
+            if label not in LABELS:
+                raise InvalidInputError("labels", f"expected 'factual' or 'fuzzy', got {label!r}")
+        if packaged_too:
+            texts.extend(packaged().texts)
+            own.extend(packaged().labels)
+        if len(set(own)) < 2:
+            raise InvalidInputError("labels", "both labels must occur")
+        pipeline = self._unfitted()
+        _fit(pipeline, self.features, texts, own)
+        with self._lock:
+            self._pipeline, self._link_weights = pipeline, None
+        return self
+
+    def _unfitted(self) -> Any:
+        try:
+            from ko_integrations.router.pipelines import build_pipeline
+        except ModuleNotFoundError as exc:
+            raise MissingExtraError(exc.name or "scikit-learn", "router") from exc
+        return build_pipeline(
+            self.features, self.classifier, prior=self.prior, embedder=self.embedder, seed=self.seed
+        )
+
+    def _fitted(self) -> Any:
+        if self._pipeline is None:
+            with self._lock:
+                if self._pipeline is None:
+                    if self.features == "embedding":
+                        self._pipeline = self._unfitted()
+                        _fit(self._pipeline, self.features, packaged().texts, packaged().labels)
+                    else:
+                        self._pipeline = _packaged_pipeline(self.features, self.classifier, self.prior, self.seed)
+        return self._pipeline
+
+    # The store's word ----------------------------------------------------------------------------
+
+    def _linked(self, value: float, link: Link) -> tuple[float, list[_Weighed]]:
+        """Return the log-odds with what the store says, and that as a reason."""
+        if link == "none":
+            return value, []
+        if self._link_weights is None:
+            self._link_weights = self._fit_links()
+        subject, slot = self._link_weights
+        if link == "slot":
+            return value + slot, [(slot, "names a stored subject and its predicate")]
+        return value + subject, [(subject, "names a stored subject")]
+
+    def _fit_links(self) -> tuple[float, float]:
+        """Learn how much a link counts beside the text, from packaged queries whose links are written down.
+
+        Returns the log-odds of a named subject and of a named slot, on the scale of the text's own.
+        """
+        from sklearn.linear_model import LogisticRegression
+
+        rows = packaged_links()
+        pipeline = self._fitted()
+        odds = _log_odds(pipeline[-1], pipeline[:-1].transform([query for query, _, _ in rows]))
+        columns = [
+            [float(value), *(float(link == kind) for kind in _LINKS)]
+            for value, (_, _, link) in zip(odds, rows, strict=True)
+        ]
+        model = LogisticRegression().fit(columns, [label == "factual" for _, label, _ in rows])
+        scale, subject, slot = (float(weight) for weight in model.coef_[0])
+        return subject / max(scale, 0.1), slot / max(scale, 0.1)
+
+    # Saying why ----------------------------------------------------------------------------------
+
+    def _reasons(self, pipeline: Any, query: str) -> list[_Weighed]:
+        if self.features == "embedding":
+            return []
+        if self.features == "surface":
+            return _surface_reasons(pipeline, query)
+        return _default_reasons(pipeline[-1], query)
+
+    # Files ---------------------------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted router to `path` with skops: no pickle, and an embedder is not in it.
+
+        Raises:
+            MissingExtraError: skops or scikit-learn is not installed.
+        """
+        skops = _skops()
+        pipeline = self._fitted()
+        if self.features == "embedding":
+            pipeline = type(pipeline)([("features", type(pipeline[0])()), *pipeline.steps[1:]])
+        content = {
+            "format": _FORMAT,
+            "features": self.features,
+            "classifier": self.classifier,
+            "prior": self.prior,
+            "seed": self.seed,
+            "pipeline": pipeline,
+        }
+        skops.dump(content, path)
+
+    @classmethod
+    def load(
+        cls, path: str | Path, *, subject_linker: SubjectLinker | None = None, embedder: Any = None
+    ) -> "Router":
+        """Return the router saved at `path`. Only the types a router consists of are built.
+
+        Raises:
+            InvalidInputError: the router needs an embedder and none is given.
+            RouterFileError: the file is missing, damaged, of another format or holds other types.
+            MissingExtraError: skops or scikit-learn is not installed.
+        """
+        content = _read(path)
+        router = cls(
+            content["features"],
+            content["classifier"],
+            prior=content["prior"],
+            subject_linker=subject_linker,
+            embedder=embedder,
+            seed=content["seed"],
+        )
+        if router.features == "embedding":
+            content["pipeline"].set_params(features__embedder=embedder)
+        router._pipeline = content["pipeline"]
+        return router
+
+
+@lru_cache
+def _packaged_pipeline(features: str, classifier: str, prior: bool, seed: int) -> Any:
+    """Return the pipeline fitted to the packaged queries, once a process."""
+    pipeline = Router(features, classifier, prior=prior, seed=seed)._unfitted()
+    _fit(pipeline, features, packaged().texts, packaged().labels)
+    return pipeline
+
+
+def _fit(pipeline: Any, features: str, texts: Sequence[str], labels: Sequence[str]) -> None:
+    """Fit; the default features also see each query as a hurried typist would write it.
+
+    Yes-no questions are left as they are: without case and mark, "is X Y" is a look-up in a search log far more often
+    than a motion to debate, and the words must tell.
+    """
+    texts, labels = list(texts), list(labels)
+    if features == "default":
+        hurried = [
+            (text.lower().rstrip("?.! "), label)
+            for text, label in zip(texts, labels, strict=True)
+            if next(iter(words_of(text)), "") not in AUXILIARIES
+        ]
+        texts += [text for text, _ in hurried if text]
+        labels += [label for text, label in hurried if text]
+    pipeline.fit(texts, labels)
+
+
+def _check(queries: Sequence[str]) -> None:
+    if isinstance(queries, str):
+        raise InvalidInputError("queries", "expected a sequence of strings, got one string")
+    for query in queries:
+        if not isinstance(query, str):
+            raise InvalidInputError("query", f"expected a string, got {type(query).__name__}")
+        if not query.strip():
+            raise InvalidInputError("query", "is empty")
+
+
+def _log_odds(model: Any, rows: Any) -> "NDArray[np.float64]":
+    """Return the log-odds of "factual" by whatever classifier."""
+    import numpy as np
+
+    if hasattr(model, "decision_function"):
+        odds: NDArray[np.float64] = np.asarray(model.decision_function(rows))
+        # Classes are in alphabetic order, so scores speak for "fuzzy".
+        return -odds
+    chance = np.clip(model.predict_proba(rows)[:, list(model.classes_).index("factual")], 1e-6, 1 - 1e-6)
+    return cast("NDArray[np.float64]", np.log(chance / (1 - chance)))
+
+
+def _decision(odds: float, reasons: list[_Weighed]) -> RouteDecision:
+    """Return the decision; of the reasons, those that speak for it come first."""
+    label: Label = "factual" if odds > 0 else "fuzzy"
+    ordered = sorted(reasons, key=lambda reason: ((reason[0] > 0) != (odds > 0), -abs(reason[0])))
+    why = [
+        f"{name} ({'factual' if weight > 0 else 'fuzzy'} {abs(weight):.1f})"
+        for weight, name in ordered[:_SHOWN]
+        if abs(weight) >= 0.05
+    ]
+    probability = 1.0 / (1.0 + exp(-min(abs(odds), 500.0)))
+    return RouteDecision(label, probability, "; ".join(why) or "the query as a whole")
+
+
+def _default_reasons(model: Any, query: str) -> list[_Weighed]:
+    """Return what each cue and word adds to the log-odds; letter pieces and pairs of cues are left out."""
+    if not hasattr(model, "coef_"):
+        return []
+    from ko_integrations.router.pipelines import bucket_of
+
+    return [
+        (-float(model.coef_[0, bucket_of(name)]) * value, _readable(name))
+        for name, value in query_features(query).items()
+        if not name.startswith("letters ") and ", " not in name
+    ]
+
+
+def _readable(name: str) -> str:
+    """Return the name of a feature as `why` shows it."""
+    if not name.startswith("word "):
+        return name
+    words = name.removeprefix("word ")
+    if words.startswith("^ "):
+        return f"opens '{words[2:]}'"
+    return f"ends '{words[:-2]}'" if words.endswith(" $") else f"'{words}'"
+
+
+def _surface_reasons(pipeline: Any, query: str) -> list[_Weighed]:
+    """Return by how much the log-odds fall without each surface feature: this holds for any classifier."""
+    import numpy as np
+
+    row = np.array([surface_features(query)])
+    present = np.flatnonzero(row[0])
+    without = np.repeat(row, len(present) + 1, axis=0)
+    without[np.arange(len(present)), present] = 0.0
+    odds = _log_odds(pipeline[1:], without)
+    return [(float(odds[-1] - odds[number]), SURFACE_FEATURES[column]) for number, column in enumerate(present)]
+
+
+def _skops() -> Any:
+    try:
+        import skops.io
+    except ModuleNotFoundError as exc:
+        raise MissingExtraError("skops", "router") from exc
+    return skops.io
+
+
+def _read(path: str | Path) -> dict[str, Any]:
+    """Return the content of a saved router, refusing every type that no router holds."""
+    from zipfile import BadZipFile
+
+    skops = _skops()
+    try:
+        unknown = sorted(set(skops.get_untrusted_types(file=path)) - _OWN_TYPES)
+        if unknown:
+            raise RouterFileError(f"{path} holds {', '.join(unknown)}")
+        content = skops.load(path, trusted=sorted(_OWN_TYPES))
+    except (OSError, BadZipFile, KeyError, ValueError, TypeError) as exc:
+        raise RouterFileError(f"{path} is no saved router: {exc}") from exc
+    if not isinstance(content, dict) or content.get("format") != _FORMAT:
+        raise RouterFileError(f"{path} is no router of format {_FORMAT}")
+    return content
