@@ -13,7 +13,7 @@ __all__ = ["ACCEPT", "Ranked", "rank"]
 ACCEPT = 0.15
 """The probability from which on an answer is given: unanswerable questions rarely reach it (see `evaluation`)."""
 
-_COMPARED = 12
+_COMPARED, _BEHIND = 8, 0.35
 _PRIOR, _PATH, _FOCUS = 0.15, 0.3, 0.1
 _USUAL_PATH, _USUAL_FOCUS = 0.5, 0.4
 
@@ -60,6 +60,7 @@ class Ranked:
 def rank(candidates: Sequence[Candidate], embedder: Embedder, nearness: Nearness) -> list[Ranked]:
     """Return the best candidates, best first. The embedder is asked once, and not at all for an exact form."""
     ranked = sorted((Ranked(c, _by_words(c)) for c in candidates), key=lambda r: -r.score)[:_COMPARED]
+    ranked = [one for one in ranked if one.score >= ranked[0].score - _BEHIND]
     if not ranked or ranked[0].candidate.fit.exact or not nearness.tells_meaning(embedder):
         return ranked
     texts = list(dict.fromkeys(text for r in ranked for text in _texts(r.candidate)))

@@ -80,7 +80,7 @@ def fit(
     return Fit(
         coverage=1.0 if exact else gained / total,
         loose=1.0 if exact else loose / total,
-        support=support,
+        support=(1.0,) if exact else support,
         focus=_focus(asked, path),
         denied=0.0 if exact else _denied(asked, strength, lexicon) / total,
         rival=not exact and _rivalled(asked, path[-1], lexicon),
