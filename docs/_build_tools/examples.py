@@ -1,0 +1,19 @@
+"""A griffe extension: doctest examples in docstrings are shown as code, wherever in the docstring they stand."""
+
+import re
+from typing import Any
+
+import griffe
+
+_EXAMPLE = re.compile(r"(?:^>>> .*\n?(?:^(?!>>> |\s*$).*\n?)*)+", re.MULTILINE)
+
+
+class Examples(griffe.Extension):
+    """Fences paragraphs that start with `>>>`."""
+
+    def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
+        """Rewrite one docstring."""
+        if obj.docstring is not None:
+            obj.docstring.value = _EXAMPLE.sub(
+                lambda m: f"```pycon\n{m[0].rstrip()}\n```\n", obj.docstring.value
+            )
