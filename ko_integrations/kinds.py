@@ -9,7 +9,16 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
-__all__ = ["CLOSED_KINDS", "PLACE_KINDS", "country_named", "demonym_of", "is_country", "kinds_of", "office_of", "pronoun_of"]
+__all__ = [
+    "CLOSED_KINDS",
+    "PLACE_KINDS",
+    "country_named",
+    "demonym_of",
+    "is_country",
+    "kinds_of",
+    "office_of",
+    "pronoun_of",
+]
 
 CLOSED_KINDS = frozenset(
     "country continent language religion instrument genre occupation playing_position sport field colour diet "
@@ -57,7 +66,9 @@ _OFFICES = frozenset(
     "king queen emperor director chairman chairwoman".split()
 )
 _PROPER = frozenset(("organisation", "label", "broadcaster"))
-_AGENT = re.compile(r"(?:[a-z]+[ -]){0,2}[a-z]{3,}(?:ist|eer|ologist|ographer|ician|ian|smith|wright|man|woman)$")
+_AGENT = re.compile(
+    r"(?:[a-z]+[ -]){0,2}[a-z]{3,}(?:ist|eer|ologist|ographer|ician|ian|smith|wright|man|woman)$"
+)
 _FULL_NAME = re.compile(r"[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*){1,4}")
 
 
@@ -186,7 +197,9 @@ def kinds_of(text: str) -> frozenset[str]:
         last = bare.rsplit(" ", 1)[-1]
         if last != bare:
             # A noun phrase is of the kind of its head: "retired football coach", "modern jazz".
-            return kinds_of(last) & frozenset(("occupation", "genre", "instrument", "religion", "colour", "sport"))
+            return kinds_of(last) & frozenset(
+                ("occupation", "genre", "instrument", "religion", "colour", "sport")
+            )
         return frozenset()
     first, _, rest = bare.partition(" ")
     if rest and _FULL_NAME.fullmatch(bare) and first in _given_names():

@@ -26,19 +26,33 @@ _RELATIVE = frozenset(("who", "which", "that", "whose"))
 _CUTS = frozenset("because although though while when whereas".split())
 _SUBJECTS = frozenset("he she it they we i this his her its their my our there".split())
 _SUCH_AS = re.compile(r"^(?:the |The )?(?P<class>.+?),? (?:such as|like|including) (?P<names>[A-Z].+)$")
-_FRONTED = re.compile(r"^(?:[Aa]s (?P<role>an? [^,]+)|(?P<verb>Born|[A-Z]\w+ed) (?P<rest>(?:in|by|at|from|on|after|to|as) [^,]+)), (?P<main>.+)$")
+_FRONTED = re.compile(
+    r"^(?:[Aa]s (?P<role>an? [^,]+)|(?P<verb>Born|[A-Z]\w+ed) (?P<rest>(?:in|by|at|from|on|after|to|as) [^,]+)), (?P<main>.+)$"
+)
 _EVIDENCE = re.compile(
     r"^(?:(?:the|a|an|his|her|their|post-\w+|follow-up|repeat|recent|latest|new) )*(?:[\w-]+ ){0,2}?(?:scans?|tests?|results?|exam|examination|imaging|data|records?|mri|ct|x-ray|"
     r"ultrasound|labs?|bloodwork|report|analysis) (?:shows?|showed|reveals?|revealed|demonstrated?|indicates?|indicated|confirms?|confirmed|found) (?:that )?(?=(?:the |a |an )?[\w-]+ (?:\w+ed|is|was|has|of) )",
     re.IGNORECASE,
 )
 _AGED = re.compile(r"^(?P<age>\d{1,3})[- ](?:year|yr)s?[- ]old\b,? ?(?P<rest>.*)$")
-_COPULA = re.compile(r"^(?P<subject>.+?)(?: (?:is|am|are|was|were)|['’](?:s|m|re))(?P<now> (?:currently|now|also|still))? (?P<article>an? )?(?P<complement>\S.*)$")
-_EMPLOYED = re.compile(r"^(?P<role>[a-z][\w -]*?(?: (?:of|in) [a-z]\w+(?: \w+)?)?) (?P<link>at|for|with) (?P<where>(?:the )?[A-Z\d].*)$")
-_ATTRIBUTIVE = re.compile(r"^(?P<one>(?:[A-Z][\w.'’&-]*)(?: [A-Z][\w.'’&-]*){0,3}) (?P<noun>[a-z]\w+(?: [a-z]\w+)?) (?P<two>(?:The )?[A-Z].*)$")
-_AS_ROLE = re.compile(r"^(?P<head>.+? (?:joined|joins|at|for|with|from|by) .+?) as (?:an? |the |their |its )?(?P<role>[a-z][\w -]+)$")
-_PLACED = re.compile(r"^(?P<name>(?:The )?[A-Z][\w.'’&-]*(?: [A-Z][\w.'’&-]*){0,5}) (?P<where>(?:in|from) (?:the )?[A-Z][\w.'’&-]*(?: [A-Z][\w.'’&-]*){0,4})$")
-_BRACKETED = re.compile(r"^(?P<name>(?:The )?[A-Z][\w.'’&-]*(?: [A-Z][\w.'’&-]*){0,4}) \((?:the |an? )?(?P<inside>(?:[a-z]+|C[ETF]O) [^()]+)\)(?P<rest>| .+)$")
+_COPULA = re.compile(
+    r"^(?P<subject>.+?)(?: (?:is|am|are|was|were)|['’](?:s|m|re))(?P<now> (?:currently|now|also|still))? (?P<article>an? )?(?P<complement>\S.*)$"
+)
+_EMPLOYED = re.compile(
+    r"^(?P<role>[a-z][\w -]*?(?: (?:of|in) [a-z]\w+(?: \w+)?)?) (?P<link>at|for|with) (?P<where>(?:the )?[A-Z\d].*)$"
+)
+_ATTRIBUTIVE = re.compile(
+    r"^(?P<one>(?:[A-Z][\w.'’&-]*)(?: [A-Z][\w.'’&-]*){0,3}) (?P<noun>[a-z]\w+(?: [a-z]\w+)?) (?P<two>(?:The )?[A-Z].*)$"
+)
+_AS_ROLE = re.compile(
+    r"^(?P<head>.+? (?:joined|joins|at|for|with|from|by) .+?) as (?:an? |the |their |its )?(?P<role>[a-z][\w -]+)$"
+)
+_PLACED = re.compile(
+    r"^(?P<name>(?:The )?[A-Z][\w.'’&-]*(?: [A-Z][\w.'’&-]*){0,5}) (?P<where>(?:in|from) (?:the )?[A-Z][\w.'’&-]*(?: [A-Z][\w.'’&-]*){0,4})$"
+)
+_BRACKETED = re.compile(
+    r"^(?P<name>(?:The )?[A-Z][\w.'’&-]*(?: [A-Z][\w.'’&-]*){0,4}) \((?:the |an? )?(?P<inside>(?:[a-z]+|C[ETF]O) [^()]+)\)(?P<rest>| .+)$"
+)
 _SEXES = frozenset("man woman boy girl male female gentleman lady".split())
 
 
@@ -93,7 +107,11 @@ class ClauseSplitter:
         for number, token in enumerate(tokens):
             if number and self._finite(token, base=_takes_base(tokens)):
                 return text[: token.start].strip(" ,")
-            if not number and not token.text[0].isupper() and token.text not in ("he", "she", "it", "they", INHERITED):
+            if (
+                not number
+                and not token.text[0].isupper()
+                and token.text not in ("he", "she", "it", "they", INHERITED)
+            ):
                 return ""
         return text.strip(" .,")
 
@@ -103,9 +121,9 @@ class ClauseSplitter:
         seen = False
         depth = 0
         for number, token in enumerate(tokens):
-            if token.text in "(\"“":
+            if token.text in '("“':
                 depth += 1
-            elif token.text in ")\"”" and depth:
+            elif token.text in ')"”' and depth:
                 depth -= 1
             if depth > 0 or not number:
                 seen = seen or self._finite(token)
@@ -127,8 +145,18 @@ class ClauseSplitter:
             return [*self._split(head), *self._split(text[after.start :])]
         if word in _CUTS and seen and token.text.islower():
             return [*self._split(head)]
-        if word in _RELATIVE and token.text.islower() and (word != "that" or tokens[number - 1].text[-1:] == "," or tokens[number - 1].text[0].isupper()):
-            if self._finite(after, base=True) or word == "whose" or after.text in ("also", "currently", "now"):
+        if (
+            word in _RELATIVE
+            and token.text.islower()
+            and (
+                word != "that" or tokens[number - 1].text[-1:] == "," or tokens[number - 1].text[0].isupper()
+            )
+        ):
+            if (
+                self._finite(after, base=True)
+                or word == "whose"
+                or after.text in ("also", "currently", "now")
+            ):
                 return self._relative(text, head, word, after.start, seen)
             return None
         if word in (",", "and", "but"):
@@ -159,7 +187,13 @@ class ClauseSplitter:
 
     def _joined(self, text: str, tokens: list[Token], number: int, head: str, seen: bool) -> list[str] | None:
         following = number + 1
-        while following < len(tokens) and tokens[following].text.lower() in ("and", "but", "also", "then", ","):
+        while following < len(tokens) and tokens[following].text.lower() in (
+            "and",
+            "but",
+            "also",
+            "then",
+            ",",
+        ):
             following += 1
         if following >= len(tokens):
             return None
@@ -168,7 +202,11 @@ class ClauseSplitter:
         if seen and self._finite(after, base=_takes_base(tokens)):
             return [*self._split(head), *self._split(f"{INHERITED} {rest}")]
         lower = after.text.lower()
-        if seen and (lower in _SUBJECTS or lower in ARTICLES or after.text[0].isupper()) and self._has_clause(tokens, following):
+        if (
+            seen
+            and (lower in _SUBJECTS or lower in ARTICLES or after.text[0].isupper())
+            and self._has_clause(tokens, following)
+        ):
             return [*self._split(head), *self._split(rest)]
         if not comma or following != number + 1:
             return None
@@ -192,22 +230,52 @@ class ClauseSplitter:
         subject = ANTECEDENT if seen else head
         inserted, main = self._until_comma(text[after.start :])
         aged = _AGED.match(inserted)
-        if after.text.islower() and following and (following[0].isdigit() or tokens[place + 1].text[0].isupper()) and self._is_noun(after):
+        if (
+            after.text.islower()
+            and following
+            and (following[0].isdigit() or tokens[place + 1].text[0].isupper())
+            and self._is_noun(after)
+        ):
             rest = [f"{INHERITED if seen else head} {main}"] if main else []
-            return [*(self._split(head) if seen else ()), f"{INHERITED if seen else head} has {inserted}", *(part for piece in rest for part in self._split(piece))]
+            return [
+                *(self._split(head) if seen else ()),
+                f"{INHERITED if seen else head} has {inserted}",
+                *(part for piece in rest for part in self._split(piece)),
+            ]
         if after.text.isdigit() and len(after.text) < 4 and not seen and following in ("", ","):
-            inserted, main = f"{after.text} years old", text[tokens[place + 1].end :].strip() if following else ""
-        elif not seen and after.text in ("in", "from", "at", "on", "near", "by") and tokens[place + 1].text[0].isupper():
+            inserted, main = (
+                f"{after.text} years old",
+                text[tokens[place + 1].end :].strip() if following else "",
+            )
+        elif (
+            not seen
+            and after.text in ("in", "from", "at", "on", "near", "by")
+            and tokens[place + 1].text[0].isupper()
+        ):
             pass
-        elif not (after.text.lower() in ARTICLES or aged or after.text.islower() and is_participle(after.text) and following in PREPOSITIONS):
+        elif not (
+            after.text.lower() in ARTICLES
+            or aged
+            or after.text.islower()
+            and is_participle(after.text)
+            and following in PREPOSITIONS
+        ):
             return None
         rest = [f"{INHERITED if seen else head} {main}"] if main else []
         first = [*self._split(head)] if seen else []
-        return [*first, *self._split(f"{subject} is {inserted}"), *(part for piece in rest for part in self._split(piece))]
+        return [
+            *first,
+            *self._split(f"{subject} is {inserted}"),
+            *(part for piece in rest for part in self._split(piece)),
+        ]
 
     def _complements(self, clause: str) -> Iterator[str]:
         """Yield what "X is a 42-year-old Norwegian cardiologist at MGH" says, one statement each."""
-        if (role := _AS_ROLE.match(clause)) and self.finite(role["head"]) and "occupation" in kinds_of(_until_link(role["role"])):
+        if (
+            (role := _AS_ROLE.match(clause))
+            and self.finite(role["head"])
+            and "occupation" in kinds_of(_until_link(role["role"]))
+        ):
             subject = self._leading_name(role["head"]) or role["head"].split(" ", 1)[0]
             yield from self._complements(role["head"])
             yield f"{subject} works as {role['role']}"
@@ -234,7 +302,12 @@ class ClauseSplitter:
             if not rest:
                 return
         first = words[0]
-        if len(words) > 1 and demonym_of(first) and first[0].isupper() and "occupation" in kinds_of(_until_link(" ".join(words[1:]))):
+        if (
+            len(words) > 1
+            and demonym_of(first)
+            and first[0].isupper()
+            and "occupation" in kinds_of(_until_link(" ".join(words[1:])))
+        ):
             yield f"{subject} is a citizen of {demonym_of(first)}"
             rest = " ".join(words[1:])
         if (job := _EMPLOYED.match(rest)) and "occupation" in kinds_of(_until_link(job["role"])):

@@ -21,7 +21,9 @@ _MONTHS = {
     for name in names.split()
 }  # fmt: skip
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
-_NUMBERS = dict(zip("a an one two three four five six seven eight nine ten eleven twelve".split(), (1, 1, *range(1, 13))))
+_NUMBERS = dict(
+    zip("a an one two three four five six seven eight nine ten eleven twelve".split(), (1, 1, *range(1, 13)))
+)
 _MONTH = "(?:" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\.?"
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _YEAR = r"(?:1\d{3}|20\d{2})"
@@ -31,14 +33,18 @@ _DATE = (
 )
 _RELATIVE = (
     r"(?:the day before yesterday|yesterday(?: (?:morning|afternoon|evening|night))?|today|tonight|this (?:morning|afternoon|evening|week|month|year)"
-    r"|tomorrow(?: (?:morning|afternoon|evening|night))?|(?:last|next|this past) (?:night|week|month|year|" + "|".join(_WEEKDAYS) + rf"|{_MONTH}|spring|summer|autumn|fall|winter)"
+    r"|tomorrow(?: (?:morning|afternoon|evening|night))?|(?:last|next|this past) (?:night|week|month|year|"
+    + "|".join(_WEEKDAYS)
+    + rf"|{_MONTH}|spring|summer|autumn|fall|winter)"
     r"|(?:\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|a couple of|a few) (?:second|minute|hour|day|week|month|year|decade)s? ago"
     r"|(?:" + "|".join(_WEEKDAYS) + r"))"
 )
 _WHEN = rf"(?:{_DATE}|{_RELATIVE})"
 _DIGITS = re.compile(r"\d{4}|\d[./]\d")
 _TIME_WORDS = frozenset(
-    form for word in (*_MONTHS, *_WEEKDAYS, *"ago yesterday today tomorrow tonight last next this".split()) for form in (word, word.capitalize())
+    form
+    for word in (*_MONTHS, *_WEEKDAYS, *"ago yesterday today tomorrow tonight last next this".split())
+    for form in (word, word.capitalize())
 )
 _PAIR = rf"(?P<a>{_WHEN}) (?:to|until|till|-|–|through) (?P<b>{_WHEN}|now|today|present|the present)"
 _FORMS = tuple(
@@ -75,7 +81,9 @@ def take_adjunct(text: str, said_at: datetime, *, ahead: bool = False) -> Adjunc
         moment = read_moment(said, said_at, ahead=ahead)
         if moment:
             rest = text[leading.end() :]
-            return Adjunct(rest[0].upper() + rest[1:], *((None, moment) if leading["until"] else (moment, None)), said)
+            return Adjunct(
+                rest[0].upper() + rest[1:], *((None, moment) if leading["until"] else (moment, None)), said
+            )
     for form in _FORMS:
         match = form.search(text)
         if match is None:
@@ -86,7 +94,11 @@ def take_adjunct(text: str, said_at: datetime, *, ahead: bool = False) -> Adjunc
         if moment is None:
             continue
         ended = groups.get("b") or groups.get("b2")
-        until = read_moment(ended, said_at, ahead=ahead) if ended and ended.lower() not in ("now", "present", "the present", "today") else None
+        until = (
+            read_moment(ended, said_at, ahead=ahead)
+            if ended and ended.lower() not in ("now", "present", "the present", "today")
+            else None
+        )
         start: datetime | None = moment
         if groups.get("until"):
             start, until = None, moment
@@ -150,7 +162,11 @@ def _relative(lower: str, said_at: datetime, today: datetime) -> datetime | None
     if head == "this":
         return today
     if match := re.fullmatch(r"(\d+|[a-z ]+?) (second|minute|hour|day|week|month|year|decade)s? ago", lower):
-        count = int(match[1]) if match[1].isdigit() else {"a couple of": 2, "a few": 3}.get(match[1], _NUMBERS.get(match[1], 0))
+        count = (
+            int(match[1])
+            if match[1].isdigit()
+            else {"a couple of": 2, "a few": 3}.get(match[1], _NUMBERS.get(match[1], 0))
+        )
         return _back(said_at, today, count, match[2]) if count else None
     if match := re.fullmatch(r"(last|next|this|this past) (night|week|month|year)", lower):
         step = {"last": -1, "next": 1}.get(match[1], 0)
@@ -176,7 +192,9 @@ def _named(which: str, name: str, today: datetime) -> datetime | None:
     begin = today.replace(month=month, day=1)
     if which == "next":
         return begin if begin > today else begin.replace(year=today.year + 1)
-    return begin if (begin.year, begin.month) < (today.year, today.month) else begin.replace(year=today.year - 1)
+    return (
+        begin if (begin.year, begin.month) < (today.year, today.month) else begin.replace(year=today.year - 1)
+    )
 
 
 def _back(said_at: datetime, today: datetime, count: int, unit: str) -> datetime | None:

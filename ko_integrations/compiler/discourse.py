@@ -9,10 +9,28 @@ from ko_integrations.kinds import country_named, kinds_of, pronoun_of
 
 __all__ = ["Discourse"]
 
-_POSSESSED = re.compile(r"^(?P<owner>(?i:my|our|his|her|its|their)|[^\W\d_].*?['’]s?) (?P<noun>[a-z][\w -]*?)(?:,? (?P<name>[A-Z][\w.'’ -]*))?$")
+_POSSESSED = re.compile(
+    r"^(?P<owner>(?i:my|our|his|her|its|their)|[^\W\d_].*?['’]s?) (?P<noun>[a-z][\w -]*?)(?:,? (?P<name>[A-Z][\w.'’ -]*))?$"
+)
 _DESCRIBED = re.compile(r"^(?:[Tt]he|[Tt]his|[Tt]hat) (?P<noun>[a-z][\w -]*)$")
 _TITLE = re.compile(r"^(?:Dr|Mr|Mrs|Ms|Prof|Professor|Sir|Dame)\.? ")
-_OBJECTS = frozenset(("organisation", "place", "city", "country", "continent", "label", "broadcaster", "team", "party", "award", "work", "product", "software"))
+_OBJECTS = frozenset(
+    (
+        "organisation",
+        "place",
+        "city",
+        "country",
+        "continent",
+        "label",
+        "broadcaster",
+        "team",
+        "party",
+        "award",
+        "work",
+        "product",
+        "software",
+    )
+)
 _KINDS_OF_NOUNS = {
     "person": frozenset("patient man woman boy girl doctor physician singer actor actress author writer player director artist politician musician guy lady person user customer employee".split()),
     "organisation": frozenset("company firm organisation organization band group team club startup start-up university school agency institution label manufacturer hospital bank corporation".split()),
@@ -52,13 +70,44 @@ class Discourse:
 
     def resolve(self, text: str, speaker: str) -> str | None:
         """Return the subject that `text` means, or None where nothing in the text tells."""
-        text = text.strip(" ,;:\"“”")
+        text = text.strip(' ,;:"“”')
         lower = text.lower()
         if lower in FIRST_PERSON:
             return speaker
-        if lower in ("you", "your", "yours", "there", "who", "which", "what", "someone", "somebody", "everyone", "everybody", "people", "nobody", "one"):
+        if lower in (
+            "you",
+            "your",
+            "yours",
+            "there",
+            "who",
+            "which",
+            "what",
+            "someone",
+            "somebody",
+            "everyone",
+            "everybody",
+            "people",
+            "nobody",
+            "one",
+        ):
             return None
-        if lower in ("he", "him", "his", "she", "her", "hers", "it", "its", "they", "them", "their", "this", "that", "these", "those"):
+        if lower in (
+            "he",
+            "him",
+            "his",
+            "she",
+            "her",
+            "hers",
+            "it",
+            "its",
+            "they",
+            "them",
+            "their",
+            "this",
+            "that",
+            "these",
+            "those",
+        ):
             return self._by_pronoun(lower, speaker)
         if match := _POSSESSED.match(text):
             return self._possessed(match, speaker)
@@ -83,7 +132,11 @@ class Discourse:
         group = {"him": "he", "his": "he", "her": "she", "hers": "she"}.get(word, word)
         for known in reversed(self._mentions):
             if group in ("he", "she"):
-                if known.kinds & _OBJECTS or known.name == speaker == "user" or known.pronoun not in (None, "they", group):
+                if (
+                    known.kinds & _OBJECTS
+                    or known.name == speaker == "user"
+                    or known.pronoun not in (None, "they", group)
+                ):
                     continue
             elif group in ("it", "its", "this", "that"):
                 if "person" in known.kinds or known.name == speaker or known.pronoun in ("he", "she"):
@@ -100,7 +153,12 @@ class Discourse:
                 continue
             for known in reversed(self._mentions):
                 fits = known.kinds & {kind, "city", "country"} if kind == "place" else kind in known.kinds
-                if fits or head in known.name.lower() or not known.kinds and (kind != "person" or known.pronoun is not None):
+                if (
+                    fits
+                    or head in known.name.lower()
+                    or not known.kinds
+                    and (kind != "person" or known.pronoun is not None)
+                ):
                     if known.name != "user" or kind == "person":
                         return known.name
         return None
@@ -113,7 +171,11 @@ class Discourse:
         found = []
         for known in self._mentions:
             full = _TITLE.sub("", known.name).split()
-            if known.name != name and len(full) >= len(short) and (full[: len(short)] == short or full[-len(short) :] == short):
+            if (
+                known.name != name
+                and len(full) >= len(short)
+                and (full[: len(short)] == short or full[-len(short) :] == short)
+            ):
                 if known.kinds & _OBJECTS and full != short:
                     continue
                 found.append(known.name)

@@ -52,7 +52,9 @@ class KindGuesser:
 
         assert self.embedder is not None
         if kind not in self._examples:
-            self._examples[kind] = np.asarray(self.embedder.encode(_EXAMPLES[kind].split("|")), dtype=np.float32)
+            self._examples[kind] = np.asarray(
+                self.embedder.encode(_EXAMPLES[kind].split("|")), dtype=np.float32
+            )
         if name not in self._names:
             if len(self._names) > 4_096:
                 self._names.clear()

@@ -40,7 +40,9 @@ _TO_MACHINE = re.compile(
     r"|\bsystem prompt\b|\byou are (?:now |an? |the )|\byou must\b|\bas an ai\b|</?(?:system|instructions?|tool|assistant)>|\[/?(?:INST|SYSTEM)\]",
     re.IGNORECASE,
 )
-_QUOTED_SPEECH = re.compile(r"^[\"“‘'].*[\"”’'],?\s*(?:\w+\s+)?(?:said|says|asked|replied|wrote|answered)?[^\"”]*$|[\"“][^\"”]{12,}[\"”]")
+_QUOTED_SPEECH = re.compile(
+    r"^[\"“‘'].*[\"”’'],?\s*(?:\w+\s+)?(?:said|says|asked|replied|wrote|answered)?[^\"”]*$|[\"“][^\"”]{12,}[\"”]"
+)
 _VERB_INSIDE = re.compile(r"[\"“](?:I|We|You|He|She|They|My)\b")
 _OPENER = re.compile(
     r"^(?:(?:please )?(?:remember|note|keep in mind|be aware|fyi|for the record|for your information|just so you know|btw|by the way|ps|p\.s\.|"
@@ -60,7 +62,10 @@ _LOOSE = frozenset(form for word in _SPELLINGS for form in (word, word.capitaliz
 _UNSPELT = re.compile(r"\b(?:" + "|".join(_SPELLINGS) + r")\b", re.IGNORECASE)
 _FOUND_TO_BE = re.compile(r"\b(is|was|are|were) (?:found|shown|determined|measured|estimated|known) to be\b")
 _ADVERB = re.compile(r"^(?P<adverb>[A-Z][a-z]+ly), (?P<head>.+?) (?P<be>is|was|are|were) (?P<rest>.+)$")
-_CALL_ME = re.compile(r"^(?:(?:please|just|you can|you may|everyone can|feel free to) )*[Cc]all me (?P<name>[^\W\d_][^,.;!?]{0,60}?)(?: from now on| instead| please)?[,.;!]*$", re.IGNORECASE)
+_CALL_ME = re.compile(
+    r"^(?:(?:please|just|you can|you may|everyone can|feel free to) )*[Cc]all me (?P<name>[^\W\d_][^,.;!?]{0,60}?)(?: from now on| instead| please)?[,.;!]*$",
+    re.IGNORECASE,
+)
 
 
 class Denial(str):
@@ -83,10 +88,14 @@ def plain(text: str) -> str:
         text = f"{match['head']} {match['be']} {match['adverb'].lower()} {match['rest']}"
     if match := _CALL_ME.match(text):
         return f"My name is {match['name']}"
-    return text[:1].upper() + text[1:] if text[:1].islower() and text.split(" ", 1)[0] in FIRST_PERSON else text
+    return (
+        text[:1].upper() + text[1:] if text[:1].islower() and text.split(" ", 1)[0] in FIRST_PERSON else text
+    )
 
 
-_MACHINE_WORDS = frozenset("ignore Ignore disregard Disregard forget Forget override Override bypass Bypass prompt Prompt you You ai AI IGNORE DISREGARD FORGET OVERRIDE".split())
+_MACHINE_WORDS = frozenset(
+    "ignore Ignore disregard Disregard forget Forget override Override bypass Bypass prompt Prompt you You ai AI IGNORE DISREGARD FORGET OVERRIDE".split()
+)
 _MOODY = frozenset(
     "If Unless Whether Suppose Supposing Imagine Assume Assuming Hypothetically Let's What Maybe Perhaps Possibly In For Wish Hoping Hopefully "
     "Planning Thinking if unless whether suppose supposing imagine imagining assume assuming hypothetically let's maybe perhaps possibly would "
@@ -102,14 +111,19 @@ _MOODY = frozenset(
 def no_statement(text: str) -> str | None:
     """Return why a sentence states no fact, or None if it may."""
     stripped = text.strip().strip("\"'“”")
-    if text.rstrip(" \"'”)").endswith(("?", "？")) or _QUESTION.match(stripped) or _INVERTED.match(stripped) and "," not in stripped[:20]:
+    if (
+        text.rstrip(" \"'”)").endswith(("?", "？"))
+        or _QUESTION.match(stripped)
+        or _INVERTED.match(stripped)
+        and "," not in stripped[:20]
+    ):
         return "a question"
     if not _MACHINE_WORDS.isdisjoint(words_in(text)) or "[" in text or "<" in text:
         if _TO_MACHINE.search(text):
             return "an instruction"
     if _ORDER.match(stripped):
         return "an instruction"
-    if text.lstrip()[:1] in "\"“" and text.rstrip(" .!")[-1:] in "\"”" and len(text.split()) > 3:
+    if text.lstrip()[:1] in '"“' and text.rstrip(" .!")[-1:] in '"”' and len(text.split()) > 3:
         return "a quotation"
     if ('"' in text or "“" in text) and _VERB_INSIDE.search(text):
         return "a quotation"
@@ -124,11 +138,25 @@ def no_statement(text: str) -> str | None:
 
 _ENDED = (
     (re.compile(r"\b(?:is|are|am|was|'s|'m|'re) no longer\b", re.IGNORECASE), "is"),
-    (re.compile(r"\b(?:no longer|don't|doesn't|do not|does not|didn't|did not) (?P<verb>\w+)(?P<rest>.*?)(?: any ?more| any longer)?(?=[.!]?$)", re.IGNORECASE), None),
+    (
+        re.compile(
+            r"\b(?:no longer|don't|doesn't|do not|does not|didn't|did not) (?P<verb>\w+)(?P<rest>.*?)(?: any ?more| any longer)?(?=[.!]?$)",
+            re.IGNORECASE,
+        ),
+        None,
+    ),
 )
-_NOT_BE = re.compile(r"\b(?P<be>is|are|am|was|were|'s|'m|'re)(?:n't| not)\b(?P<rest>.*?)(?: any ?more| any longer)?(?=[.!]?$)", re.IGNORECASE)
-_STOPPED = re.compile(r"\b(?:have |has |had )?(?:stopped|quit|ceased|gave up|given up) (?P<verb>\w+)ing\b(?P<rest>.*)$", re.IGNORECASE)
-_LEFT = re.compile(r"\b(?:have |has )?(?:left|quit|resigned from|been fired from|was fired from|got fired from|was laid off from|retired from) (?:my job (?:at|with) |his job (?:at|with) |her job (?:at|with) )?(?P<rest>[A-Z].*)$")
+_NOT_BE = re.compile(
+    r"\b(?P<be>is|are|am|was|were|'s|'m|'re)(?:n't| not)\b(?P<rest>.*?)(?: any ?more| any longer)?(?=[.!]?$)",
+    re.IGNORECASE,
+)
+_STOPPED = re.compile(
+    r"\b(?:have |has |had )?(?:stopped|quit|ceased|gave up|given up) (?P<verb>\w+)ing\b(?P<rest>.*)$",
+    re.IGNORECASE,
+)
+_LEFT = re.compile(
+    r"\b(?:have |has )?(?:left|quit|resigned from|been fired from|was fired from|got fired from|was laid off from|retired from) (?:my job (?:at|with) |his job (?:at|with) |her job (?:at|with) )?(?P<rest>[A-Z].*)$"
+)
 _USED_TO = re.compile(r"\bused to (?P<verb>\w+)", re.IGNORECASE)
 _FORMER = re.compile(r"\b(?:former|ex-|previous|late)\b ?", re.IGNORECASE)
 
@@ -152,5 +180,9 @@ def denial(text: str) -> Denial | None:
     if match := _ENDED[1][0].search(text):
         return Denial(f"{text[: match.start()]}{match['verb']}{match['rest']}{text[match.end() :]}")
     if match := _NOT_BE.search(text):
-        return Denial(f"{text[: match.start()]} {match['be'].lstrip(chr(39))}{match['rest']}".replace(" m ", " am ").replace(" s ", " is ").replace("  ", " "))
+        return Denial(
+            f"{text[: match.start()]} {match['be'].lstrip(chr(39))}{match['rest']}".replace(" m ", " am ")
+            .replace(" s ", " is ")
+            .replace("  ", " ")
+        )
     return None

@@ -11,7 +11,15 @@ from ko_integrations.compiler.discourse import Discourse
 from ko_integrations.compiler.mood import denial, no_statement, plain
 from ko_integrations.compiler.reading import INHERITED, ClauseReader, Reading
 from ko_integrations.compiler.relations import RelationFinder
-from ko_integrations.compiler.text import FIRST_PERSON, PRONOUNS, Sentence, keys_of, sentences, tokens_of, words_in
+from ko_integrations.compiler.text import (
+    FIRST_PERSON,
+    PRONOUNS,
+    Sentence,
+    keys_of,
+    sentences,
+    tokens_of,
+    words_in,
+)
 from ko_integrations.compiler.values import clean, items, value_of
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.identity import normalize_name, normalize_predicate
@@ -25,30 +33,50 @@ __all__ = ["OfflineCompiler"]
 _STRONG = 2.0
 _CERTAIN = 2.5
 """Scores of a reading that covers a sentence so well that it need not be taken apart."""
-_PLAIN = frozenset("not never longer anymore more stopped quit ceased used left resigned fired retired laid gave will going gonna from in on at by as because until since".split())
+_PLAIN = frozenset(
+    "not never longer anymore more stopped quit ceased used left resigned fired retired laid gave will going gonna from in on at by as because until since".split()
+)
 """Words that may change or add to what a clause states."""
-_NEGATION = re.compile(r"(?:\bnot\b|n['’]t\b|\bno longer\b|\bnever\b|\b(?:stopped|quit|ceased) |\bused to\b|\bany ?more\b|\bany longer\b|\bleft (?=[A-Z]|my job)|\b(?:resigned|fired|retired|laid off) from\b|\bgave up\b)")
-_ENDED = re.compile(r"\bno longer\b|\bany ?more\b|\bany longer\b|\b(?:stopped|quit|ceased) |\bused to\b|\bleft (?=[A-Z]|my job)|\b(?:resigned|fired|retired|laid off) from\b|\bgave up\b")
-_FUTURE = re.compile(r"(?:\bwill\b|['’]ll\b|\b(?:is|am|are) going to\b|['’](?:m|re|s) going to\b|\bgonna\b) ?")
+_NEGATION = re.compile(
+    r"(?:\bnot\b|n['’]t\b|\bno longer\b|\bnever\b|\b(?:stopped|quit|ceased) |\bused to\b|\bany ?more\b|\bany longer\b|\bleft (?=[A-Z]|my job)|\b(?:resigned|fired|retired|laid off) from\b|\bgave up\b)"
+)
+_ENDED = re.compile(
+    r"\bno longer\b|\bany ?more\b|\bany longer\b|\b(?:stopped|quit|ceased) |\bused to\b|\bleft (?=[A-Z]|my job)|\b(?:resigned|fired|retired|laid off) from\b|\bgave up\b"
+)
+_FUTURE = re.compile(
+    r"(?:\bwill\b|['’]ll\b|\b(?:is|am|are) going to\b|['’](?:m|re|s) going to\b|\bgonna\b) ?"
+)
 _JOINING = re.compile(r"[,;(]| and | who | which | that | whose | but | where | because | while | when ")
-_PACKED = re.compile(r" and (?:its|his|her|their) |\w-(?:based|born|owned|headquartered) (?=[A-Z])|^[A-Z]\S*(?: [A-Z]\S*)* (?:[a-z]\w+|CEO|CTO|CFO)(?: [a-z]\w+)? [A-Z]")
+_PACKED = re.compile(
+    r" and (?:its|his|her|their) |\w-(?:based|born|owned|headquartered) (?=[A-Z])|^[A-Z]\S*(?: [A-Z]\S*)* (?:[a-z]\w+|CEO|CTO|CFO)(?: [a-z]\w+)? [A-Z]"
+)
 _INSTEAD = re.compile(
     r"^(?:no[,.]? )?(?:not any ?more|no longer|not any longer|no more)[,;.:–—-]*\s*(?:i (?:like|prefer|drink|use|love|want) |(?:it'?s|it is|now it'?s|now|i'?m|make it|make that) )*(?P<new>[^,.;!?]+?)(?: (?:now|instead|these days))?[.!]?$"
     r"|^(?:it'?s|it is|make it|make that|now it'?s|that'?s) (?P<now>[^,.;!?]+?) (?:now|instead|these days)[.!]?$",
     re.IGNORECASE,
 )
-_MOVED = re.compile(r"^(?P<head>.+?\b(?:moved|moves|relocated|switched|changed|changes|went|migrated|transferred|upgraded|downgraded|rose|fell|dropped|grew|increased|decreased)(?: \w+)??) from (?P<old>.+?) (?P<to>to|into) (?P<new>.+)$")
+_MOVED = re.compile(
+    r"^(?P<head>.+?\b(?:moved|moves|relocated|switched|changed|changes|went|migrated|transferred|upgraded|downgraded|rose|fell|dropped|grew|increased|decreased)(?: \w+)??) from (?P<old>.+?) (?P<to>to|into) (?P<new>.+)$"
+)
 _POSSESSIVE_ALONE = re.compile(r"^(?P<owner>.+['’]s|[Mm]ine|[Hh]is|[Hh]ers) (?:is|are|was) (?P<value>.+)$")
-_NAME_OF = re.compile(r"^(?:The|the) (?:full )?name of the (?:current |present )?(?P<rest>[a-z]\w+.* (?:of|in|for|at|government) .+)$|^(?:The|the) (?:full )?name of the (?:current |present )(?P<titled>.+)$")
-_HELD_BY = re.compile(r"^The (?:position|office|post|role|title|job) of (?:the )?(?P<rest>.+?) is (?:currently |now )?(?:held|occupied|filled|taken) by (?P<holder>.+)$")
+_NAME_OF = re.compile(
+    r"^(?:The|the) (?:full )?name of the (?:current |present )?(?P<rest>[a-z]\w+.* (?:of|in|for|at|government) .+)$|^(?:The|the) (?:full )?name of the (?:current |present )(?P<titled>.+)$"
+)
+_HELD_BY = re.compile(
+    r"^The (?:position|office|post|role|title|job) of (?:the )?(?P<rest>.+?) is (?:currently |now )?(?:held|occupied|filled|taken) by (?P<holder>.+)$"
+)
 _OF_A_PEOPLE = frozenset(("head_of_state", "head_of_government", "president"))
 """Offices that may be named by the people instead of the country ("King of the Belgians")."""
 _LEADING_NAME = re.compile(r"^(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[A-Z][\w'’-]+(?: [A-Z][\w.'’-]*)*(?= [a-z])")
 _MEASURED_ON = frozenset(("ki", "ic50", "ec50", "kd"))
 _AGAINST = re.compile(r"^(?P<subject>.+?) (?:against|for|towards?|on|at) (?P<target>[^\s]+(?: [^\s]+)?)$")
 """Constants of a substance that belong to a pair: each target is a predicate of its own (`ki_egfr`)."""
-_PASSIVE = re.compile(r"^(?P<head>.+? (?:is|was|were|are) [a-z]+) (?P<phrases>(?:in|at|on|by|from|near) .+ (?:in|at|on|by|from|near) [A-Z\d].*)$")
-_TRAILING_PHRASE = re.compile(r"^(?P<head>.*\S) (?:across|among|during|over|under|within|throughout|between|after|before|despite|without|per|with) [a-z\d][a-z\d -]*$")
+_PASSIVE = re.compile(
+    r"^(?P<head>.+? (?:is|was|were|are) [a-z]+) (?P<phrases>(?:in|at|on|by|from|near) .+ (?:in|at|on|by|from|near) [A-Z\d].*)$"
+)
+_TRAILING_PHRASE = re.compile(
+    r"^(?P<head>.*\S) (?:across|among|during|over|under|within|throughout|between|after|before|despite|without|per|with) [a-z\d][a-z\d -]*$"
+)
 _PHRASE = re.compile(r" (?=(?:in|at|on|by|from|near) [A-Z\d])")
 _EVENT_DATES = {
     "birth_place": "birth_date", "death_place": "death_date", "founding_place": "founded_date", "founder": "founded_date",
@@ -71,7 +99,9 @@ class OfflineCompiler:
 
     def __init__(self, *, embedder: Embedder | bool | None = None) -> None:
         self._embedder = embedder
-        self._parts: WeakKeyDictionary[Vocabulary, tuple[ClauseReader, ClauseSplitter, RelationFinder]] = WeakKeyDictionary()
+        self._parts: WeakKeyDictionary[Vocabulary, tuple[ClauseReader, ClauseSplitter, RelationFinder]] = (
+            WeakKeyDictionary()
+        )
 
     def compile(self, text: str, *, reader: FactReader, said_at: datetime) -> Compilation:
         """Return the statements of `text`; relative dates count from `said_at`, in its zone.
@@ -82,7 +112,9 @@ class OfflineCompiler:
         if not isinstance(text, str):
             raise InvalidInputError("text", f"expected a string, got {type(text).__name__}")
         if said_at.utcoffset() is None:
-            raise InvalidInputError("said_at", "naive datetime; give it a time zone, e.g. tzinfo=timezone.utc")
+            raise InvalidInputError(
+                "said_at", "naive datetime; give it a time zone, e.g. tzinfo=timezone.utc"
+            )
         session = _Session(reader, said_at, *self._parts_of(reader))
         for sentence in sentences(text, session.names_value):
             session.sentence(sentence)
@@ -125,7 +157,11 @@ class _Session:
     def names_value(self, label: str) -> bool:
         """Return whether a label before a colon ends with a noun of the vocabulary ("Acme CEO: ...")."""
         keys = keys_of(tokens_of(label)).keys
-        return any(end == len(keys) for start in range(len(keys)) for end, _ in self.clauses.index.nouns_at(keys, start))
+        return any(
+            end == len(keys)
+            for start in range(len(keys))
+            for end, _ in self.clauses.index.nouns_at(keys, start)
+        )
 
     def sentence(self, sentence: Sentence) -> None:
         """Read one sentence; report it if it states nothing that could be read."""
@@ -154,7 +190,12 @@ class _Session:
         if reason != "a question" or not body.endswith("."):
             return False
         reading = self.clauses.read(body)
-        if reading is None or reading.score < 1.2 or not reading.subject or not body.startswith(reading.subject):
+        if (
+            reading is None
+            or reading.score < 1.2
+            or not reading.subject
+            or not body.startswith(reading.subject)
+        ):
             return False
         after = body[len(reading.subject) :].split(" ", 2)
         titled = all(not word[0].islower() for word in reading.subject.split())
@@ -165,7 +206,13 @@ class _Session:
         body = body.rstrip(" .!;,")
         whole = self._reading(body)
         if whole and whole.score >= _STRONG and not _JOINING.search(f"{whole.subject} | {whole.object}"):
-            if whole.score >= _CERTAIN and whole.margin >= 0.5 and whole.subject and _PLAIN.isdisjoint(words_in(body)) and take_adjunct(body, self.said_at) is None:
+            if (
+                whole.score >= _CERTAIN
+                and whole.margin >= 0.5
+                and whole.subject
+                and _PLAIN.isdisjoint(words_in(body))
+                and take_adjunct(body, self.said_at) is None
+            ):
                 return self._assert(whole, source, None)
             if _JOINING.search(body) and not _NEGATION.search(body):
                 return self._clause(body, source)
@@ -199,7 +246,12 @@ class _Session:
         adjunct = take_adjunct(text, self.said_at, ahead=planned)
         if planned and not (adjunct and adjunct.valid_from and adjunct.valid_from > self.said_at):
             return "a plan"
-        readings = self._phrases(text, adjunct) or self._timed(text, adjunct) or self._timed(self._elliptic(text), None) or self._tail(text)
+        readings = (
+            self._phrases(text, adjunct)
+            or self._timed(text, adjunct)
+            or self._timed(self._elliptic(text), None)
+            or self._tail(text)
+        )
         if not readings:
             return "no statement recognised"
         reason = None
@@ -266,7 +318,11 @@ class _Session:
             if reading:
                 return self._assert(reading, source, None)
             shorter = re.sub(r",? (?:and )?not (?!.*\b(?:is|are|was)\b).+$", "", text)
-            if shorter != text and "," in text[len(shorter) : len(shorter) + 1] and (reading := self._reading(shorter)):
+            if (
+                shorter != text
+                and "," in text[len(shorter) : len(shorter) + 1]
+                and (reading := self._reading(shorter))
+            ):
                 return self._assert(reading, source, None)
         affirmative = denial(text)
         if affirmative is None:
@@ -297,7 +353,13 @@ class _Session:
         if inner is None or inner.subject is None or inner.score < _STRONG:
             return said
         self._assert(inner, source, None)
-        return inner.subject if said.endswith(inner.subject) else inner.object if said.endswith(inner.object) else said
+        return (
+            inner.subject
+            if said.endswith(inner.subject)
+            else inner.object
+            if said.endswith(inner.object)
+            else said
+        )
 
     def _country(self, name: str, predicate: str) -> str:
         """A country keeps the name under which it was first a subject, whatever else it is called."""
@@ -342,25 +404,40 @@ class _Session:
         if reading.subject is None or not reading.subject.startswith(ANTECEDENT):
             self.subject, self.object = (value, subject) if reading.inverted else (subject, value)
         self.predicate = reading.predicate
-        spoken = [(value, declared.object_kinds if declared else ()), (subject, declared.subject_kinds if declared else ())]
+        spoken = [
+            (value, declared.object_kinds if declared else ()),
+            (subject, declared.subject_kinds if declared else ()),
+        ]
         for name, kinds in spoken[::-1] if reading.inverted else spoken:
             if name == subject or reading.inverted or "person" in kinds_of(name) or kinds == ("person",):
                 if name != "user":
                     self.discourse.mention(name, kinds if len(kinds) == 1 else ())
 
-    def _date_event(self, subject: str, predicate: str, adjunct: Adjunct, source: str, confidence: float) -> None:
+    def _date_event(
+        self, subject: str, predicate: str, adjunct: Adjunct, source: str, confidence: float
+    ) -> None:
         declared = self.reader.vocabulary.get(predicate)
         if declared:
             value = value_of(adjunct.said, declared, self.said_at)
-            self.found.append(Extraction(subject=subject, predicate=predicate, object=value, confidence=confidence, text=source))
+            self.found.append(
+                Extraction(
+                    subject=subject, predicate=predicate, object=value, confidence=confidence, text=source
+                )
+            )
 
-    def _end_excluded(self, subject: str, excluded: str | None, value: Value, source: str, adjunct: Adjunct | None) -> None:
+    def _end_excluded(
+        self, subject: str, excluded: str | None, value: Value, source: str, adjunct: Adjunct | None
+    ) -> None:
         """What is liked now is not disliked any more: end the opposite statement about the same thing."""
         if excluded is None:
             return
         key = normalize_name(str(value))
         held = [ko.object for ko in self.reader.read_values(subject, excluded)]
-        held += [item.object for item in self.found if (item.subject, item.predicate, item.kind) == (subject, excluded, "assert")]
+        held += [
+            item.object
+            for item in self.found
+            if (item.subject, item.predicate, item.kind) == (subject, excluded, "assert")
+        ]
         for other in held:
             if normalize_name(str(other)) == key:
                 self.found.append(
@@ -369,11 +446,25 @@ class _Session:
                 return
 
     def _values(self, predicate: str, said: str) -> list[Value]:
-        declared = self.reader.vocabulary.get(predicate) or self.reader.vocabulary.get(predicate.split("_")[0])
+        declared = self.reader.vocabulary.get(predicate) or self.reader.vocabulary.get(
+            predicate.split("_")[0]
+        )
         text = clean(said)
-        if not text or text.lower() in ("nothing", "none", "unknown", "something", "someone", "anything", "it all"):
+        if not text or text.lower() in (
+            "nothing",
+            "none",
+            "unknown",
+            "something",
+            "someone",
+            "anything",
+            "it all",
+        ):
             return []
-        if declared and declared.cardinality == "set" and self.reader.vocabulary.cardinality(predicate) == "set":
+        if (
+            declared
+            and declared.cardinality == "set"
+            and self.reader.vocabulary.cardinality(predicate) == "set"
+        ):
             texts = [clean(item) for item in items(text)]
         else:
             texts = [text]
@@ -412,8 +503,19 @@ class _Session:
         new = clean(match["new"] or match["now"])
         for value in self._values(predicate, new):
             if self.reader.vocabulary.cardinality(predicate) == "set":
-                self.found.append(Extraction(subject=subject, predicate=predicate, object=old, kind="retract", text=body, confidence=0.8))
-            self.found.append(Extraction(subject=subject, predicate=predicate, object=value, text=body, confidence=0.8))
+                self.found.append(
+                    Extraction(
+                        subject=subject,
+                        predicate=predicate,
+                        object=old,
+                        kind="retract",
+                        text=body,
+                        confidence=0.8,
+                    )
+                )
+            self.found.append(
+                Extraction(subject=subject, predicate=predicate, object=value, text=body, confidence=0.8)
+            )
         return True
 
     def _last_of_speaker(self) -> tuple[str, str, Value] | None:

@@ -16,8 +16,15 @@ from ko_integrations.vocabulary import Vocabulary
 
 __all__ = ["CHANGES", "FUNCTION_KEYS", "Match", "PatternIndex", "pattern_index"]
 
-FUNCTION_KEYS = PREPOSITIONS | HAVE | frozenset(("be", "'s", "their", ",", ":", "and", "that", "who", "which", "where", "not"))
-CHANGES = frozenset(tokens_of(word)[0].key for word in "change switch update move become turn go rise increase raise drop decrease fall grow shrink reduce".split())
+FUNCTION_KEYS = (
+    PREPOSITIONS
+    | HAVE
+    | frozenset(("be", "'s", "their", ",", ":", "and", "that", "who", "which", "where", "not"))
+)
+CHANGES = frozenset(
+    tokens_of(word)[0].key
+    for word in "change switch update move become turn go rise increase raise drop decrease fall grow shrink reduce".split()
+)
 _LINKS = frozenset(("of", "for", "in", "at", "on", "to"))
 _PLACEHOLDER = re.compile(r"\[([XY])\]")
 _CHOICE = re.compile(r"\(([^()]*)\)")
@@ -165,10 +172,14 @@ class PatternIndex:
                 for subject, value, words, possessive in frames(keys, start, end):
                     content = sum(key not in FUNCTION_KEYS for key in keys[start:end])
                     literal = content + 0.35 * (end - start - content + len(words))
-                    yield Match(predicate, subject, value, literal, (*range(start, end),), possessive, True, False)
+                    yield Match(
+                        predicate, subject, value, literal, (*range(start, end),), possessive, True, False
+                    )
 
 
-def frames(keys: tuple[str, ...], start: int, end: int) -> Iterator[tuple[Span | None, Span, tuple[int, ...], bool]]:
+def frames(
+    keys: tuple[str, ...], start: int, end: int
+) -> Iterator[tuple[Span | None, Span, tuple[int, ...], bool]]:
     """Yield (subject, object, words of the frame, possessive) of the frames in which a noun states a fact.
 
     The noun stands at `keys[start:end]`: "the N of X is Y", "X's N is Y", "her N is Y", "Y is the N of X",
@@ -210,7 +221,13 @@ def frames(keys: tuple[str, ...], start: int, end: int) -> Iterator[tuple[Span |
         yield (0, start), (end, count), (), False
     if before == "their" and start > 2 and keys[start - 2] == "and" and end < count and "be" not in keys:
         yield (0, start - 2), (end, count), (start - 2, start - 1), False
-    if before == "their" and start > 2 and keys[start - 2] in CHANGES and after in ("to", "into", "from", "as") and end + 1 < count:
+    if (
+        before == "their"
+        and start > 2
+        and keys[start - 2] in CHANGES
+        and after in ("to", "into", "from", "as")
+        and end + 1 < count
+    ):
         yield (0, start - 2), (end + 1, count), (start - 2, start - 1, end), False
 
 
@@ -223,7 +240,11 @@ def _copula(keys: tuple[str, ...], start: int) -> Span | None:
     """The next "is", or "changed to", at or after `start`."""
     for number in range(start, len(keys)):
         if keys[number] == "be":
-            if number + 2 < len(keys) and keys[number + 1] in CHANGES and keys[number + 2] in ("to", "into", "from"):
+            if (
+                number + 2 < len(keys)
+                and keys[number + 1] in CHANGES
+                and keys[number + 2] in ("to", "into", "from")
+            ):
                 return number, number + 3
             return number, number + 1
         if keys[number] in CHANGES and number + 1 < len(keys) and keys[number + 1] in ("to", "into", "from"):
@@ -258,7 +279,9 @@ def _keys(text: str) -> tuple[str, ...]:
 def _forms(predicate: str, pattern: str) -> Iterator[_Form]:
     """Yield the forms of a pattern, wordings that differ in nothing that matters only once."""
     parts = _CHOICE.split(pattern)
-    choices = [list(dict.fromkeys(part.split("|"))) if number % 2 else [part] for number, part in enumerate(parts)]
+    choices = [
+        list(dict.fromkeys(part.split("|"))) if number % 2 else [part] for number, part in enumerate(parts)
+    ]
     seen = set()
     for choice in product(*choices):
         pieces = _PLACEHOLDER.split("".join(choice))
@@ -304,4 +327,3 @@ def pattern_index(vocabulary: Vocabulary) -> PatternIndex:
     if index is None:
         index = _INDEXES[vocabulary] = PatternIndex(vocabulary)
     return index
-

@@ -42,8 +42,10 @@ _KIND_OF_APPOSED = {
     "singer": "person", "actor": "person", "writer": "person", "language": "language", "programming language": "programming_language",
 }  # fmt: skip
 _FIRST_ITEM = re.compile(r",? and |, ")
-_QUOTES = "\"“”‘’«»`"
-_HEADED = re.compile(r"^(?:the|The) (?=(?:[A-Z][\w.]* )?(?:University|Kingdom|Republic|Bank|Institute|Department|Ministry|City|State|Province|Isle|Gulf|Bay|Museum|Church|Order|Duchy|House|Battle) of )")
+_QUOTES = '"“”‘’«»`'
+_HEADED = re.compile(
+    r"^(?:the|The) (?=(?:[A-Z][\w.]* )?(?:University|Kingdom|Republic|Bank|Institute|Department|Ministry|City|State|Province|Isle|Gulf|Bay|Museum|Church|Order|Duchy|House|Battle) of )"
+)
 _MEASURED = ("number", "quantity", "date")
 _KIND_OF_CLASS = {
     "language": "language", "religion": "religion", "faith": "religion", "organisation": "organisation", "organization": "organisation",
@@ -109,7 +111,14 @@ class ClauseReader:
     def _preferred(self, readings: list[Reading]) -> Reading:
         """The best reading; of two that are about equal, the one whose kind of subject the name is like."""
         first = readings[0]
-        rivals = [first, *(other for other in readings[1:] if first.score - other.score < _CLEAR and other.subject == first.subject)]
+        rivals = [
+            first,
+            *(
+                other
+                for other in readings[1:]
+                if first.score - other.score < _CLEAR and other.subject == first.subject
+            ),
+        ]
         if len(rivals) < 2 or not first.subject or kinds_of(bare(first.subject)[0]):
             return first
         kinds = [kind for rival in rivals for kind in self._predicates[rival.predicate].subject_kinds]
@@ -158,19 +167,30 @@ class ClauseReader:
             yield plain, cost, self.index.explicit(plain)
             yield words, cost, self.index.framed(words)
 
-    def _reading(self, clause: str, tokens: list[Token], words: Words, match: Match, cost: float) -> Reading | None:
+    def _reading(
+        self, clause: str, tokens: list[Token], words: Words, match: Match, cost: float
+    ) -> Reading | None:
         predicate = self._predicates[match.predicate]
         score = match.literal - cost - _inside_a_name(tokens, words, match, predicate)
         if match.noun:
             said = " ".join(tokens[words.places[number]].text.lower() for number in match.words)
             score += 0.15 if said in predicate.nouns else 0.0
-            if predicate.cardinality == "single" and match.subject and match.object < match.subject and _is_indefinite(tokens, words, match):
+            if (
+                predicate.cardinality == "single"
+                and match.subject
+                and match.object < match.subject
+                and _is_indefinite(tokens, words, match)
+            ):
                 return None
         if not match.noun and _stands_alone(tokens, words, match):
             score -= 1.0
         value = _text(clause, tokens, words, match.object)
         span = match.object
-        if match.noun and not PLACE_KINDS.isdisjoint(predicate.object_kinds) and (placed := _SITUATED.match(value)):
+        if (
+            match.noun
+            and not PLACE_KINDS.isdisjoint(predicate.object_kinds)
+            and (placed := _SITUATED.match(value))
+        ):
             # "X's head office is (located) in Y": the place is Y.
             value, span = value[placed.end() :], (min(span[0] + len(placed[0].split()), span[1] - 1), span[1])
         score += _shape(words.keys, span, value, is_object=True)
@@ -214,8 +234,17 @@ def kind_score(predicate: Predicate, text: str) -> float:
         return 1.5 - 0.15 * next(rank for rank, kind in enumerate(wanted) if kind in kinds)
     if "nationality" in kinds and "country" in wanted:
         return 1.2
-    if kinds & CLOSED_KINDS or kinds and not all(kind in CLOSED_KINDS for kind in wanted) and not kinds & {"organisation", "place", "city", "label"}:
-        return -1.5 if not kinds <= {"number", "date"} or predicate.value_type in ("name", "number", "date") else -1.0
+    if (
+        kinds & CLOSED_KINDS
+        or kinds
+        and not all(kind in CLOSED_KINDS for kind in wanted)
+        and not kinds & {"organisation", "place", "city", "label"}
+    ):
+        return (
+            -1.5
+            if not kinds <= {"number", "date"} or predicate.value_type in ("name", "number", "date")
+            else -1.0
+        )
     if predicate.value_type in ("number", "quantity", "date"):
         return -2.0
     if all(kind in CLOSED_KINDS for kind in wanted):
@@ -228,7 +257,11 @@ def _subject_score(predicate: Predicate, text: str) -> float:
         return 0.0
     lower = text.lower()
     if lower in PRONOUNS or lower == INHERITED:
-        return 0.4 if "person" in predicate.subject_kinds and lower in ("i", "he", "she", "my", "his", "her", "we") else 0.0
+        return (
+            0.4
+            if "person" in predicate.subject_kinds and lower in ("i", "he", "she", "my", "his", "her", "we")
+            else 0.0
+        )
     value, implied = bare(text)
     kinds = kinds_of(value)
     if implied:
@@ -261,7 +294,14 @@ def bare(text: str) -> tuple[str, str]:
 
 
 def _is_verb_form(text: str) -> bool:
-    return text.endswith(("ed", "ing")) and text not in ("feed", "seed", "speed", "building", "setting", "rating")
+    return text.endswith(("ed", "ing")) and text not in (
+        "feed",
+        "seed",
+        "speed",
+        "building",
+        "setting",
+        "rating",
+    )
 
 
 def _trimmed(tokens: list[Token]) -> list[Token]:
@@ -277,10 +317,20 @@ def _text(clause: str, tokens: list[Token], words: Words, span: Span) -> str:
     attributive = following == last + 1 < len(tokens) and tokens[following].key not in FUNCTION_KEYS
     while first and tokens[first - 1].text.lower() in ARTICLES:
         # In "the [Y] language" the article belongs to the noun of the form, in "The Who played" to the name.
-        if attributive and (first == 1 or tokens[first - 1].text.islower()) and not _is_finite(tokens[following].text):
+        if (
+            attributive
+            and (first == 1 or tokens[first - 1].text.islower())
+            and not _is_finite(tokens[following].text)
+        ):
             break
         first -= 1
-    if first == 1 and not tokens[0].key and tokens[0].text.lower() not in ARTICLES and tokens[0].text[0].isupper() and tokens[1].text[0].isupper():
+    if (
+        first == 1
+        and not tokens[0].key
+        and tokens[0].text.lower() not in ARTICLES
+        and tokens[0].text[0].isupper()
+        and tokens[1].text[0].isupper()
+    ):
         first = 0
     return clause[tokens[first].start : tokens[last].end].strip()
 
@@ -300,7 +350,9 @@ def _stands_alone(tokens: list[Token], words: Words, match: Match) -> bool:
     return False
 
 
-_VERBAL_ING = frozenset(tokens_of(word)[0].key for word in "record play sing live work found sign make".split())
+_VERBAL_ING = frozenset(
+    tokens_of(word)[0].key for word in "record play sing live work found sign make".split()
+)
 
 
 def _is_finite(text: str) -> bool:
@@ -313,12 +365,20 @@ def _inside_a_name(tokens: list[Token], words: Words, match: Match, predicate: P
     for number in match.words:
         token = tokens[words.places[number]]
         text = token.text
-        if number and words.places[number] and text[0].isupper() and not text.isupper() and token.key not in FUNCTION_KEYS:
+        if (
+            number
+            and words.places[number]
+            and text[0].isupper()
+            and not text.isupper()
+            and token.key not in FUNCTION_KEYS
+        ):
             price += 0.0 if "person" in predicate.object_kinds and match.noun else 0.8
     return price
 
 
-_BREAKING = frozenset(("be", "not", "never", "who", "which", ":", ";", "because", "but", "when", "while", "where", INHERITED))
+_BREAKING = frozenset(
+    ("be", "not", "never", "who", "which", ":", ";", "because", "but", "when", "while", "where", INHERITED)
+)
 
 
 def _shape(keys: tuple[str, ...], span: Span, text: str, *, is_object: bool) -> float:
@@ -329,7 +389,12 @@ def _shape(keys: tuple[str, ...], span: Span, text: str, *, is_object: bool) -> 
         return score
     if len(part) > 1:
         score -= 1.2 * sum(key in _BREAKING for key in part)
-    if part[0] in PREPOSITIONS and (text[0].islower() or part[0] == "as") or part[0] in (",", "'s", "not") or text.startswith(("and ", "to ")):
+    if (
+        part[0] in PREPOSITIONS
+        and (text[0].islower() or part[0] == "as")
+        or part[0] in (",", "'s", "not")
+        or text.startswith(("and ", "to "))
+    ):
         score -= 1.5
     if "not" in part or "never" in part:
         score -= 3.0
@@ -337,7 +402,13 @@ def _shape(keys: tuple[str, ...], span: Span, text: str, *, is_object: bool) -> 
         score -= 2.0
     if len(part) > 9:
         score -= 0.3
-    if is_object and len(part) > 1 and part[1] in PREPOSITIONS and text[0].islower() and is_participle(text.split(" ", 1)[0]):
+    if (
+        is_object
+        and len(part) > 1
+        and part[1] in PREPOSITIONS
+        and text[0].islower()
+        and is_participle(text.split(" ", 1)[0])
+    ):
         score -= 2.0
     if not is_object and "'s" in part[1:-1]:
         score -= 0.4

@@ -27,10 +27,18 @@ MARGIN = 0.12
 _TYPO_LENGTH = 4
 _MOST_SPELLINGS = 4
 _INNER = frozenset("of the de la le du da di von van der den and & for in 's".split())
-_CLEFT = re.compile(r"^(?:The|the) (?P<noun>[a-z][a-z ]*?) (?:(?:in|at|for|on|by|to) )?(?:where|that|which|who|whom) (?P<rest>.+) (?:is|was|are|were) (?P<value>.+?)$")
-_NOUN_OF = re.compile(r"^(?:The|the|An?) (?P<noun>[a-z][a-z -]{1,40}?) (?:of|for|in|at) (?P<subject>.+?) (?:is|was|are|were) (?P<value>.+)$")
-_NOUN_HAD = re.compile(r"^(?P<subject>.+?)['’]s? (?P<noun>[a-z][a-z -]{1,40}?) (?:is|was|are|were) (?P<value>.+)$")
-_NOUN_MINE = re.compile(r"^(?P<subject>[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Ii]ts|[Tt]heir) (?P<noun>[a-z][a-z -]{1,40}?) (?:is|was|are|were) (?P<value>.+)$")
+_CLEFT = re.compile(
+    r"^(?:The|the) (?P<noun>[a-z][a-z ]*?) (?:(?:in|at|for|on|by|to) )?(?:where|that|which|who|whom) (?P<rest>.+) (?:is|was|are|were) (?P<value>.+?)$"
+)
+_NOUN_OF = re.compile(
+    r"^(?:The|the|An?) (?P<noun>[a-z][a-z -]{1,40}?) (?:of|for|in|at) (?P<subject>.+?) (?:is|was|are|were) (?P<value>.+)$"
+)
+_NOUN_HAD = re.compile(
+    r"^(?P<subject>.+?)['’]s? (?P<noun>[a-z][a-z -]{1,40}?) (?:is|was|are|were) (?P<value>.+)$"
+)
+_NOUN_MINE = re.compile(
+    r"^(?P<subject>[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Ii]ts|[Tt]heir) (?P<noun>[a-z][a-z -]{1,40}?) (?:is|was|are|were) (?P<value>.+)$"
+)
 
 
 class RelationFinder:
@@ -54,9 +62,20 @@ class RelationFinder:
         readings: list[Reading] = []
         for token in tokens_of(text):
             word = token.text
-            if len(word) < _TYPO_LENGTH or not word.islower() or word in index.surfaces or token.key in index.lexicon:
+            if (
+                len(word) < _TYPO_LENGTH
+                or not word.islower()
+                or word in index.surfaces
+                or token.key in index.lexicon
+            ):
                 continue
-            near = [other for other in index.surfaces if other[0] == word[0] and abs(len(other) - len(word)) < 2 and OSA.distance(word, other, score_cutoff=1) == 1]
+            near = [
+                other
+                for other in index.surfaces
+                if other[0] == word[0]
+                and abs(len(other) - len(word)) < 2
+                and OSA.distance(word, other, score_cutoff=1) == 1
+            ]
             for other in near if len(near) <= _MOST_SPELLINGS else ():
                 changed = text[: token.start] + other + text[token.end :]
                 reading = self._clauses.read(changed) or self._cleft(changed)
@@ -91,7 +110,14 @@ class RelationFinder:
         if declared and kind_score(declared, match["value"]) < -1.0:
             return None
         certain = {"new": 0.6, "embedding": 0.7}.get(found.how, 0.8)
-        return Reading(found.predicate, match["subject"], match["value"], certain, stated=False, possessive=match.re is _NOUN_MINE)
+        return Reading(
+            found.predicate,
+            match["subject"],
+            match["value"],
+            certain,
+            stated=False,
+            possessive=match.re is _NOUN_MINE,
+        )
 
     def _related(self, text: str) -> Reading | None:
         """Let the words around two names vote for a predicate."""
@@ -110,7 +136,15 @@ class RelationFinder:
             for subject, value, forward in ((first, second, True), (second, first, False)):
                 fit = _fits(predicate, subject, value)
                 if fit is not None:
-                    scored.append((shared + fit + self._order(predicate, content, forward, by), predicate.name, subject, value, forward))
+                    scored.append(
+                        (
+                            shared + fit + self._order(predicate, content, forward, by),
+                            predicate.name,
+                            subject,
+                            value,
+                            forward,
+                        )
+                    )
         if not scored:
             return None
         scored.sort(key=lambda item: -item[0])
@@ -118,7 +152,12 @@ class RelationFinder:
         rival = next((other for other, *rest in scored if rest[0] != name), 0.0)
         opposite = next((other for other, *rest in scored[1:] if rest[0] == name), 0.0)
         symmetric = self._clauses.vocabulary.get(name)
-        if score < COVERAGE or score - rival < MARGIN or score - opposite < MARGIN / 2 and not (symmetric and symmetric.inverse == name):
+        if (
+            score < COVERAGE
+            or score - rival < MARGIN
+            or score - opposite < MARGIN / 2
+            and not (symmetric and symmetric.inverse == name)
+        ):
             return None
         return Reading(name, subject, value, min(score, 0.8), stated=False, inverted=not forward)
 
@@ -126,7 +165,11 @@ class RelationFinder:
         if not self._profiles:
             frequency: Counter[str] = Counter()
             for each in self._clauses.vocabulary:
-                words = [word for form in (*each.nouns, *each.aliases, *each.statement_forms) for word in _content(form)]
+                words = [
+                    word
+                    for form in (*each.nouns, *each.aliases, *each.statement_forms)
+                    for word in _content(form)
+                ]
                 self._profiles[each.name] = Counter(words)
                 frequency.update(set(words))
             count = len(self._profiles)
@@ -153,12 +196,18 @@ class RelationFinder:
         return agreed
 
 
-_NO_NOUNS = frozenset("thing things reason point problem issue question idea fact rest best worst kind part one way time truth case".split())
+_NO_NOUNS = frozenset(
+    "thing things reason point problem issue question idea fact rest best worst kind part one way time truth case".split()
+)
 
 
 def _content(form: str) -> list[str]:
     text = form.replace("_", " ").replace("[X]", "Q").replace("[Y]", "Q")
-    return [token.key for token in tokens_of(text) if token.key and token.key != "q" and token.key.isalpha() and token.key not in FUNCTION_KEYS]
+    return [
+        token.key
+        for token in tokens_of(text)
+        if token.key and token.key != "q" and token.key.isalpha() and token.key not in FUNCTION_KEYS
+    ]
 
 
 def _fits(predicate: Predicate, subject: str, value: str) -> float | None:
@@ -181,9 +230,18 @@ def _cut(text: str) -> tuple[str, str, list[str], bool] | None:
     if len(runs) != 2:
         return None
     (start, middle), (second, end) = runs
-    words = [token.key for number, token in enumerate(tokens) if token.key and not (start <= number < middle or second <= number < end)]
+    words = [
+        token.key
+        for number, token in enumerate(tokens)
+        if token.key and not (start <= number < middle or second <= number < end)
+    ]
     by = tokens[second - 1].text == "by" if second else False
-    return text[tokens[start].start : tokens[middle - 1].end], text[tokens[second].start : tokens[end - 1].end], words, by
+    return (
+        text[tokens[start].start : tokens[middle - 1].end],
+        text[tokens[second].start : tokens[end - 1].end],
+        words,
+        by,
+    )
 
 
 def _names(tokens: list[Token]) -> Iterator[tuple[int, int]]:
@@ -197,9 +255,19 @@ def _names(tokens: list[Token]) -> Iterator[tuple[int, int]]:
         while end < len(tokens):
             if _is_name(tokens, end):
                 end += 1
-            elif tokens[end].text in _INNER and end + 1 < len(tokens) and _is_name(tokens, end + 1) and tokens[end].text not in ("in", "for", "and"):
+            elif (
+                tokens[end].text in _INNER
+                and end + 1 < len(tokens)
+                and _is_name(tokens, end + 1)
+                and tokens[end].text not in ("in", "for", "and")
+            ):
                 end += 2
-            elif tokens[end].text in ("of", "de") and end + 2 < len(tokens) and tokens[end + 1].text == "the" and _is_name(tokens, end + 2):
+            elif (
+                tokens[end].text in ("of", "de")
+                and end + 2 < len(tokens)
+                and tokens[end + 1].text == "the"
+                and _is_name(tokens, end + 2)
+            ):
                 end += 3
             else:
                 break
@@ -214,5 +282,10 @@ def _is_name(tokens: list[Token], number: int) -> bool:
     if not text[0].isalnum():
         return False
     if text[0].isupper() or text[0].isdigit() or not text.isascii():
-        return number > 0 or tokens[number].key not in FUNCTION_KEYS and text.lower() not in ("the", "a", "an")
-    return bool(kinds_of(text) & {"instrument", "language", "religion", "sport", "genre", "occupation"}) and number > 0
+        return (
+            number > 0 or tokens[number].key not in FUNCTION_KEYS and text.lower() not in ("the", "a", "an")
+        )
+    return (
+        bool(kinds_of(text) & {"instrument", "language", "religion", "sport", "genre", "occupation"})
+        and number > 0
+    )

@@ -8,7 +8,17 @@ from typing import NamedTuple
 
 from ko_integrations.morphology import ARTICLES, BE, is_participle, lemma
 
-__all__ = ["PRONOUNS", "SKIPPED", "Sentence", "Token", "Words", "keys_of", "sentences", "tokens_of", "words_in"]
+__all__ = [
+    "PRONOUNS",
+    "SKIPPED",
+    "Sentence",
+    "Token",
+    "Words",
+    "keys_of",
+    "sentences",
+    "tokens_of",
+    "words_in",
+]
 
 FIRST_PERSON = frozenset(("i", "me", "my", "mine", "myself", "we", "us", "our", "ours", "ourselves"))
 POSSESSIVES = frozenset(("my", "your", "his", "her", "its", "our", "their", "whose"))
@@ -39,7 +49,9 @@ _TURN = re.compile(
     r"(?:\s*[\[(][^\])\n]{1,30}[\])])?\s*(?::|>(?=\s)))\s+(?P<rest>\S.*)$"
 )
 USERS = frozenset(("user", "human", "me", "customer", "client", "usr", "you"))
-MACHINES = frozenset(("assistant", "system", "ai", "bot", "tool", "function", "agent", "chatbot", "model", "gpt", "claude"))
+MACHINES = frozenset(
+    ("assistant", "system", "ai", "bot", "tool", "function", "agent", "chatbot", "model", "gpt", "claude")
+)
 _TOKEN = re.compile(
     r"https?://\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|['’](?:s|m|re|ve|d|ll)\b|\w+?(?=n['’]t\b)|n['’]t\b"
     r"|-(?:based|born|language|speaking|owned|developed|made|produced|formed|headquartered|founded|built|year-old)\b"
@@ -47,7 +59,15 @@ _TOKEN = re.compile(
     r"|\w+(?:(?:['’](?!(?:s|m|re|ve|d|ll)\b)|\.(?=\w)|[&/+](?=\w)|-(?!(?:based|born|language|speaking|owned|developed|made|"
     r"produced|formed|headquartered|founded|built|year-old)\b))\w+)*[+#]*|\S"
 )
-_WORD_FORMS = {"ca": "can", "wo": "will", "'ll": "will", "'ve": "have", "n't": "not", "cannot": "cannot", "u": "you"}
+_WORD_FORMS = {
+    "ca": "can",
+    "wo": "will",
+    "'ll": "will",
+    "'ve": "have",
+    "n't": "not",
+    "cannot": "cannot",
+    "u": "you",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +128,13 @@ def sentences(text: str, names_value: Callable[[str], bool] = lambda label: Fals
 def _is_chat(lines: list[str], names_value: Callable[[str], bool]) -> bool:
     turns = [match for line in lines if (match := _TURN.match(line))]
     labels = [_label(turn) for turn in turns]
-    if any(label.lower() in USERS | MACHINES or turn["angle"] for label, turn in zip(labels, turns, strict=True)):
+    if any(
+        label.lower() in USERS | MACHINES or turn["angle"] for label, turn in zip(labels, turns, strict=True)
+    ):
         return True
-    if len(turns) != sum(bool(line.strip()) for line in lines) or any(names_value(label) or label in _HEADINGS for label in labels):
+    if len(turns) != sum(bool(line.strip()) for line in lines) or any(
+        names_value(label) or label in _HEADINGS for label in labels
+    ):
         return False
     return any(len(turn["rest"].split()) >= 3 for turn in turns)
 
@@ -139,7 +163,11 @@ def _split(paragraph: str, speaker: str | None, alone: bool) -> Iterator[Sentenc
     for match in _BREAK.finditer(paragraph):
         piece = paragraph[start : match.start()]
         before = piece.rstrip("\"'”’)]")
-        if before.endswith(".") and _ABBREVIATION.search(before[:-1]) and not _ends_sentence(before, paragraph[match.end() :]):
+        if (
+            before.endswith(".")
+            and _ABBREVIATION.search(before[:-1])
+            and not _ends_sentence(before, paragraph[match.end() :])
+        ):
             continue
         if piece.count('"') % 2:
             continue
@@ -182,17 +210,31 @@ def _key(words: list[str], number: int) -> str:
         return ""
     if word == "A" and number and (number + 1 == len(words) or not words[number + 1][:1].isalnum()):
         return "a"  # "influenza A": no article
-    if word in ("Not", "Never") or word in ("n't", "n’t") and words[number + 1 : number + 2] and words[number + 1][0].isupper():
+    if (
+        word in ("Not", "Never")
+        or word in ("n't", "n’t")
+        and words[number + 1 : number + 2]
+        and words[number + 1][0].isupper()
+    ):
         return word
     lower = word.lower().replace("’", "'")
     if number and word[0].isupper() and lower in SKIPPED:
         return lower
-    if lower == "her" and (number + 1 == len(words) or not words[number + 1][:1].isalnum() or words[number + 1].lower() in _AFTER_OBJECT):
+    if lower == "her" and (
+        number + 1 == len(words)
+        or not words[number + 1][:1].isalnum()
+        or words[number + 1].lower() in _AFTER_OBJECT
+    ):
         return "her"
     if lower == "have" or lower in ("has", "had", "'ve", "having"):
         following = words[number + 1].lower() if number + 1 < len(words) else ""
         return "" if following in BE or following == "not" or is_participle(following) else "have"
-    if lower in ("do", "does", "did") and number + 1 < len(words) and words[number + 1].isalpha() and words[number + 1].lower() not in _AFTER_OBJECT:
+    if (
+        lower in ("do", "does", "did")
+        and number + 1 < len(words)
+        and words[number + 1].isalpha()
+        and words[number + 1].lower() not in _AFTER_OBJECT
+    ):
         return "" if number else "do"
     if lower in BE and _is_progressive(words, number):
         return ""
@@ -238,7 +280,11 @@ def _key_of_s(words: list[str], number: int) -> str:
     after = words[number + 1].lower() if number + 1 < len(words) else ""
     if before in ("he", "she", "it", "that", "who", "what", "there", "where", "here", "this"):
         return "be"
-    if after in ARTICLES or after[:1].isdigit() or after in ("not", "now", "in", "at", "on", "from", "called", "currently", "also", "my", "been"):
+    if (
+        after in ARTICLES
+        or after[:1].isdigit()
+        or after in ("not", "now", "in", "at", "on", "from", "called", "currently", "also", "my", "been")
+    ):
         return "be"
     return "'s"
 

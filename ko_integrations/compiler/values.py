@@ -19,18 +19,41 @@ _TRAILING = re.compile(
 )
 _FROM_TO = re.compile(r"^(?:from )?.+? to (?P<new>.+)$")
 _NUMBER = r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[-+]?\d+(?:\.\d+)?"
-_SCALES = {"thousand": 10**3, "k": 10**3, "million": 10**6, "m": 10**6, "mn": 10**6, "billion": 10**9, "bn": 10**9, "b": 10**9, "trillion": 10**12}
-_NUMERIC = re.compile(rf"(?:about |around |over |nearly |almost |approximately |roughly |some |~)?(?P<number>{_NUMBER})(?: (?P<scale>thousand|million|billion|trillion))?(?: (?:people|inhabitants|employees|years?(?: old)?|residents|staff|pages|episodes|seasons|floors|kids|children))?", re.IGNORECASE)
-_MEASURE = re.compile(rf"(?:about |around |over |nearly |almost |approximately |roughly |~|a )?(?P<number>{_NUMBER})[ -]?(?:(?P<scale>thousand|million|billion|trillion) )?(?P<unit>[^\d\s][^\s]*(?: [^\d\s][^\s]*){{0,3}})")
-_MONEY = re.compile(rf"(?P<unit>[$€£¥])\s?(?P<number>{_NUMBER})\s?(?P<scale>thousand|million|billion|trillion|bn|mn|k|m|b)?\b(?P<rate> ?(?:a|per|/) ?\w+)?", re.IGNORECASE)
+_SCALES = {
+    "thousand": 10**3,
+    "k": 10**3,
+    "million": 10**6,
+    "m": 10**6,
+    "mn": 10**6,
+    "billion": 10**9,
+    "bn": 10**9,
+    "b": 10**9,
+    "trillion": 10**12,
+}
+_NUMERIC = re.compile(
+    rf"(?:about |around |over |nearly |almost |approximately |roughly |some |~)?(?P<number>{_NUMBER})(?: (?P<scale>thousand|million|billion|trillion))?(?: (?:people|inhabitants|employees|years?(?: old)?|residents|staff|pages|episodes|seasons|floors|kids|children))?",
+    re.IGNORECASE,
+)
+_MEASURE = re.compile(
+    rf"(?:about |around |over |nearly |almost |approximately |roughly |~|a )?(?P<number>{_NUMBER})[ -]?(?:(?P<scale>thousand|million|billion|trillion) )?(?P<unit>[^\d\s][^\s]*(?: [^\d\s][^\s]*){{0,3}})"
+)
+_MONEY = re.compile(
+    rf"(?P<unit>[$€£¥])\s?(?P<number>{_NUMBER})\s?(?P<scale>thousand|million|billion|trillion|bn|mn|k|m|b)?\b(?P<rate> ?(?:a|per|/) ?\w+)?",
+    re.IGNORECASE,
+)
 _CURRENCIES = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY"}
-_WORDS = {word: number for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty".split())}
+_WORDS = {
+    word: number
+    for number, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty".split()
+    )
+}
 _SPLIT = re.compile(r",? (?:and|&|or|as well as|plus) |, (?:and |or )?")
 
 
 def clean(text: str) -> str:
     """Return an object as it was written, without quotes, "now", "instead", or the value that it replaces."""
-    text = text.strip().strip("\"“”‘’«»`*_").strip(" ,;:!")
+    text = text.strip().strip('"“”‘’«»`*_').strip(" ,;:!")
     shorter = re.sub(r"^that of (?:an? |the )?", "", _TRAILING.sub("", text))
     return bare(shorter or text)[0]
 
@@ -87,7 +110,9 @@ def _quantity(text: str) -> Quantity | None:
     return Quantity(_scaled(match["number"], match["scale"]), match["unit"])
 
 
-_PLAIN_UNITS = frozenset("cm mm m km kg g mg µg ug lb lbs pounds pound inches inch feet foot ft miles mile years months weeks days hours minutes seconds % percent euros dollars eur usd gbp nm nM µM uM mM pM bpm mmhg kcal gb tb mb".split())
+_PLAIN_UNITS = frozenset(
+    "cm mm m km kg g mg µg ug lb lbs pounds pound inches inch feet foot ft miles mile years months weeks days hours minutes seconds % percent euros dollars eur usd gbp nm nM µM uM mM pM bpm mmhg kcal gb tb mb".split()
+)
 
 
 @lru_cache(maxsize=512)
