@@ -89,6 +89,11 @@ class Handle:
         self._close_lock = threading.Lock()
         self._depth = threading.local()
 
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return self._closed
+
     def check(self) -> "Handle":
         """Return this handle if it may be used here, its names up to date.
 

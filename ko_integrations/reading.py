@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["FactView"]
+__all__ = ["FactView", "slot_of"]
 
 _PAGE = 1_000
 
@@ -53,6 +53,11 @@ class FactView:
     def namespace_path(self) -> Namespace:
         """The namespace this view is bound to."""
         return self._namespace
+
+    @property
+    def closed(self) -> bool:
+        """Whether the store was closed."""
+        return self._handle.closed
 
     @property
     def where(self) -> str:
@@ -115,7 +120,7 @@ class FactView:
             InvalidInputError: an id is not 64 hex digits.
         """
         handle = self._handle.check()
-        slots = [_slot_of(name) for name in ids]
+        slots = [slot_of(name) for name in ids]
         heads = handle.log.heads(slots, handle.now())
         found = (heads.get(slot) for slot in slots)
         return [
@@ -270,7 +275,7 @@ class FactView:
     def iter_heads(self, cursor: str | None = None, limit: int = _PAGE) -> HeadPage:
         """Return a page of what holds, in order of slot id, and the cursor of the next page (None: no more)."""
         handle = self._handle.check()
-        after = None if cursor is None else _slot_of(cursor)
+        after = None if cursor is None else slot_of(cursor)
         page = handle.log.scan(Scope(self._namespace), handle.now(), after=after, limit=limit)
         last = page[-1].first.address.slot.hex() if len(page) == limit else None
         return HeadPage(items=tuple(to_knowledge_objects(page)), cursor=last)
@@ -355,7 +360,12 @@ class FactView:
     anamespaces = async_twin(namespaces)
 
 
-def _slot_of(name: str) -> bytes:
+def slot_of(name: str) -> bytes:
+    """Return the 32 bytes of a slot id.
+
+    Raises:
+        InvalidInputError: not 64 hex digits.
+    """
     try:
         slot = bytes.fromhex(name)
     except (TypeError, ValueError) as error:

@@ -9,10 +9,10 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 from ko_integrations import transfer, writing
 from ko_integrations.addressing import check_namespace
 from ko_integrations.handle import Stats, open_handle
-from ko_integrations.identity import check_text
+from ko_integrations.identity import MAX_VALUE_BYTES, check_text
 from ko_integrations.log.contract import Scope
-from ko_integrations.protocols import Compiler, QueryParser
-from ko_integrations.reading import FactView
+from ko_integrations.protocols import Compilation, Compiler, QueryParser
+from ko_integrations.reading import FactView, slot_of
 from ko_integrations.rekey import alias_subject, apply_vocabulary
 from ko_integrations.sync import Progress, VerifyReport
 from ko_integrations.times import Moment
@@ -78,7 +78,8 @@ class KnowledgeStore(FactView):
                 or a callable from texts to vectors. Default: all-MiniLM-L6-v2, loaded when first needed.
             vocabulary: default: the one the store was last opened with, else `Vocabulary.general()`. Another one
                 than last time re-keys the facts that it names otherwise.
-            compiler, parser: for `write` and `ask`. Default: offline, no model.
+            compiler: for `write`. Default: offline, no model.
+            parser: for `ask`. Default: offline, no model.
             index: default: Chroma inside the folder (none in memory, none for PostgreSQL). A URL of a Chroma
                 server, a Chroma client or collection, a folder, `False` for none.
             collection: name of the Chroma collection.
@@ -98,6 +99,11 @@ class KnowledgeStore(FactView):
         """Return a view bound to exactly the namespace `parts` below this one. Closing it closes nothing."""
         self._handle.check()
         return KnowledgeStore(self._handle, (*self._namespace, *check_namespace(parts)))
+
+    @property
+    def root(self) -> "KnowledgeStore":
+        """A view of the outermost namespace, which closes nothing."""
+        return KnowledgeStore(self._handle, ())
 
     def close(self) -> None:
         """Release everything, if this is the root handle. What waits to be indexed stays in the log."""
@@ -175,6 +181,13 @@ class KnowledgeStore(FactView):
         """
         return writing.mark(self._handle.check(), self._namespace, key)
 
+    def compile(self, text: str, *, said_at: Moment | None = None) -> Compilation:
+        """Return the statements that `write` would store of a text, without storing them."""
+        handle = self._handle.check()
+        check_text(text, "text", limit=MAX_VALUE_BYTES)
+        moment = handle.clock() if said_at is None else writing.as_datetime(said_at, "said_at")
+        return handle.compiler.compile(text, reader=self, said_at=moment)
+
     def batch(self) -> AbstractContextManager[None]:
         """Group writes of this thread: all are stored when the block ends, none when it raises."""
         return self._handle.check().batch()
@@ -199,15 +212,18 @@ class KnowledgeStore(FactView):
             handle, self._namespace, subject, predicate, object, at, source, verbatim=verbatim
         )
 
-    def withdraw_source(self, source: str) -> list[str]:
+    def withdraw_source(self, source: str, *, keep: Iterable[str] = ()) -> list[str]:
         """Take back everything `source` asserted in this namespace; return the ids of the slots concerned.
+
+        `keep` names slots, by id, that it goes on asserting (a document that was edited).
 
         A version that others assert too stays; one that rested on it alone goes, and what survives shows.
         `known_at` before now still sees it.
         """
         handle = self._handle.check()
         check_text(source, "source")
-        slots = handle.log.withdraw(self._namespace, source, now=handle.now())
+        kept = {slot_of(name) for name in keep}
+        slots = handle.log.withdraw(self._namespace, source, keep=kept, now=handle.now())
         handle.wrote(len(slots))
         return [slot.hex() for slot in slots]
 
@@ -311,6 +327,7 @@ class KnowledgeStore(FactView):
     aupdate = async_twin(update)
     aupdate_many = async_twin(update_many)
     awrite = async_twin(write)
+    acompile = async_twin(compile)  # noqa: A003 - the method above, not the builtin
     amark = async_twin(mark)
     aretract = async_twin(retract)
     awithdraw_source = async_twin(withdraw_source)

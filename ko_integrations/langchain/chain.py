@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from operator import itemgetter
-from typing import Any, Literal, TypedDict
+from typing import Any, TypedDict
 
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
@@ -17,21 +17,17 @@ from ko_integrations.langchain.retriever import evidence_document
 from ko_integrations.memory.evidence import Evidence, gather
 from ko_integrations.memory.prompt import CITED_HEADER, TokenCounter, quote, render, statement_line
 from ko_integrations.memory.recall import named_chains
+from ko_integrations.memory.routing import SURE, Label, label_of, routed_by
 from ko_integrations.models import count_tokens
 from ko_integrations.store import KnowledgeStore
 from ko_integrations.types import Answer
 
 __all__ = ["ChainResult", "Citation", "create_ko_chain"]
 
-Label = Literal["factual", "fuzzy"]
-
 SYSTEM = (
     "Answer the question briefly. Rely on the facts on record, where they bear on it, rather than on what you "
     "know, and put the number of each one you use in brackets. Say so if something asked for is not on record."
 )
-SURE = 0.5
-"""The confidence of `ask` from which the default router calls a question factual."""
-
 _CITED = re.compile(r"\[(\d{1,3})\]")
 
 
@@ -169,27 +165,10 @@ def _router(store: KnowledgeStore, router: Any) -> Callable[..., tuple[Label, An
     def given(inputs: dict[str, Any], config: RunnableConfig) -> tuple[Label, Answer | None]:
         question = inputs["question"]
         if isinstance(router, Runnable):
-            return _label(router.invoke(question, config)), None
-        return _label((router.classify if hasattr(router, "classify") else router)(question)), None
+            return label_of(router.invoke(question, config)), None
+        return routed_by(router, question), None
 
     return by_confidence if router is None else given
-
-
-def _label(decision: Any) -> Label:
-    """Return the label in whatever a router said.
-
-    Raises:
-        InvalidInputError: there is none.
-    """
-    if isinstance(decision, Mapping):
-        decision = decision.get("label")
-    decision = getattr(decision, "label", decision)
-    if isinstance(decision, bool):
-        return "factual" if decision else "fuzzy"
-    text = str(getattr(decision, "content", decision)).strip().lower()
-    if text not in ("factual", "fuzzy"):
-        raise InvalidInputError("router", f"expected 'factual' or 'fuzzy', got {text!r}")
-    return "factual" if text == "factual" else "fuzzy"
 
 
 # -- in and out -----------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from ko_integrations.types import KnowledgeObject, WriteReport
 if TYPE_CHECKING:
     from ko_integrations.store import KnowledgeStore
 
-__all__ = ["Learnt", "Said", "learn"]
+__all__ = ["Learnt", "Said", "Survives", "learn"]
 
 _log = logging.getLogger(__name__)
 
@@ -73,7 +73,7 @@ def _plain(ko: KnowledgeObject) -> dict[str, Any]:
     }
 
 
-class _Survives:
+class Survives:
     """Report what a compiler raises instead of passing it on: a memory must not break the conversation.
 
     A compiler can be anybody's, and what it raises shares no root but `Exception`.
@@ -81,7 +81,7 @@ class _Survives:
 
     error: str | None = None
 
-    def __enter__(self) -> "_Survives":
+    def __enter__(self) -> "Survives":
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
@@ -104,7 +104,7 @@ def learn(store: "KnowledgeStore", messages: Iterable[Said]) -> Learnt:
     for said in messages:
         if not said.text.strip():
             continue
-        with _Survives() as attempt:
+        with Survives() as attempt:
             reports.append(store.write(said.text, source=said.source, said_at=said.said_at, once=said.key))
         if attempt.error is not None:
             _log.warning("nothing was stored of message %s: %s", said.key, attempt.error)

@@ -1,0 +1,123 @@
+"""LlamaIndex nodes and filters as the store's facts and conditions, and back."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, TextNode
+from llama_index.core.vector_stores.types import (
+    FilterCondition,
+    FilterOperator,
+    MetadataFilter,
+    MetadataFilters,
+)
+from llama_index.core.vector_stores.utils import metadata_dict_to_node, node_to_metadata_dict
+
+from ko_integrations.errors import InvalidInputError
+from ko_integrations.filters import Where
+from ko_integrations.memory.documents import DOCUMENT, document_where, latest_metadata
+from ko_integrations.memory.evidence import Evidence, evidence_metadata
+from ko_integrations.types import Fact, KnowledgeObject
+
+__all__ = ["NODE_ID", "node_fact", "to_node", "to_scored_node", "to_where"]
+
+NODE_ID = "_node_id"
+
+_PLAIN = {
+    FilterOperator.EQ: "$eq",
+    FilterOperator.NE: "$ne",
+    FilterOperator.GT: "$gt",
+    FilterOperator.GTE: "$gte",
+    FilterOperator.LT: "$lt",
+    FilterOperator.LTE: "$lte",
+    FilterOperator.IN: "$in",
+    FilterOperator.NIN: "$nin",
+    FilterOperator.CONTAINS: "$contains",
+    FilterOperator.TEXT_MATCH: "$contains",
+    FilterOperator.TEXT_MATCH_INSENSITIVE: "$icontains",
+}
+
+
+def node_fact(node: BaseNode) -> Fact:
+    """Return a node as a fact whose source is its document.
+
+    In the slot that `subject` and `predicate` in its metadata name, so that a second node about the same
+    fact supersedes the first; else under the node's own id.
+    """
+    text = node.get_content(metadata_mode=MetadataMode.NONE)
+    metadata = {**node_to_metadata_dict(node, remove_text=True), NODE_ID: node.node_id}
+    subject, predicate = node.metadata.get("subject"), node.metadata.get("predicate")
+    is_fact = all(isinstance(name, str) and name.strip() for name in (subject, predicate))
+    return Fact(
+        subject=str(subject) if is_fact else node.node_id,
+        predicate=str(predicate) if is_fact else DOCUMENT,
+        object=node.metadata.get("object", text) if is_fact else {"text": text, "hash": node.hash},
+        source=node.ref_doc_id,
+        metadata=metadata,
+        text=text,
+        vector=node.embedding,
+        verbatim=not is_fact,
+    )
+
+
+def to_node(ko: KnowledgeObject) -> BaseNode:
+    """Return the node that a version was stored from; of a plain fact, a node that states it."""
+    metadata = latest_metadata(ko)
+    if "_node_content" in metadata:
+        return metadata_dict_to_node(metadata, text=ko.text)
+    return TextNode(
+        id_=ko.id, text=ko.text, metadata={"subject": ko.subject, "predicate": ko.predicate, **metadata}
+    )
+
+
+def to_scored_node(piece: Evidence) -> NodeWithScore:
+    """Return a piece of evidence as a node; its metadata says id, version, route, source and times.
+
+    What answers the question exactly has score 1.
+    """
+    node = to_node(piece.ko)
+    node.metadata = {**node.metadata, **evidence_metadata(piece)}
+    # For people and post-processors; in a prompt the sentence is enough.
+    node.excluded_llm_metadata_keys = sorted(node.metadata)
+    node.excluded_embed_metadata_keys = sorted(node.metadata)
+    return NodeWithScore(node=node, score=1.0 if piece.score is None else piece.score)
+
+
+def to_where(filters: MetadataFilters | None, **among: Sequence[str] | None) -> Where | None:
+    """Return LlamaIndex filters, and lists that metadata keys must be among, as one condition.
+
+    Raises:
+        InvalidInputError: an operator that this store does not know.
+    """
+    clauses: list[Mapping[str, Any]] = [
+        {key: {"$in": list(values)}} for key, values in among.items() if values is not None
+    ]
+    if filters is not None and filters.filters:
+        clauses.append(_group(filters))
+    return {"$and": clauses} if clauses else None
+
+
+def _group(filters: MetadataFilters) -> Mapping[str, Any]:
+    clauses = [_group(each) if isinstance(each, MetadataFilters) else _one(each) for each in filters.filters]
+    match filters.condition:
+        case FilterCondition.OR:
+            return {"$or": clauses}
+        case FilterCondition.NOT:
+            return {"$not": {"$or": clauses}}
+    return {"$and": clauses}
+
+
+def _one(each: MetadataFilter) -> Mapping[str, Any]:
+    key, value = each.key, each.value
+    values = value if isinstance(value, list) else [value]
+    match each.operator:
+        case FilterOperator.IS_EMPTY:
+            absent: list[Mapping[str, Any]] = [{key: {"$exists": False}}, {key: {"$in": [None, "", []]}}]
+            return {"$or": [document_where(clause) or {} for clause in absent]}
+        case FilterOperator.ANY:
+            return {"$or": [document_where({key: {"$contains": item}}) or {} for item in values]}
+        case FilterOperator.ALL:
+            return {"$and": [document_where({key: {"$contains": item}}) or {} for item in values]}
+    name = _PLAIN.get(each.operator)
+    if name is None:
+        raise InvalidInputError("filters", f"unknown operator {each.operator!r}")
+    return document_where({key: {name: value}}) or {}

@@ -1,0 +1,93 @@
+"""`KOToolSpec`: remember, recall, forget and history as tools of an agent."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from llama_index.core.tools import FunctionTool, ToolMetadata
+from llama_index.core.tools.tool_spec.base import SPEC_FUNCTION_TYPE, BaseToolSpec
+from llama_index.core.tools.utils import create_schema_from_function
+
+from ko_integrations.errors import KOError
+from ko_integrations.memory import tools
+from ko_integrations.store import KnowledgeStore
+
+__all__ = ["KOToolSpec"]
+
+
+class KOToolSpec(BaseToolSpec):
+    """Tools over one namespace of a store. Safe to call in parallel; errors come back as text for the model.
+
+    Example:
+        >>> from ko_integrations.embeddings import HashingEmbedder
+        >>> spec = KOToolSpec(KnowledgeStore.open(":memory:", embedder=HashingEmbedder()))
+        >>> [tool.metadata.name for tool in spec.to_tool_list()]
+        ['remember', 'recall', 'forget', 'history']
+    """
+
+    spec_functions: list[SPEC_FUNCTION_TYPE] = [  # noqa: RUF012 - the base class declares it so
+        ("remember", "aremember"), ("recall", "arecall"), ("forget", "aforget"), ("history", "ahistory"),
+    ]  # fmt: skip
+
+    def __init__(self, store: KnowledgeStore, *, source: str | None = None, k: int = 5) -> None:
+        """Work on the namespace of `store`; `source` is named as the source of what is remembered."""
+        self.store = store
+        self.source = source
+        self.k = k
+
+    def remember(
+        self, subject: str, predicate: str, value: str | int | float | bool, valid_from: str | None = None
+    ) -> str:
+        return self._said(
+            lambda: tools.remember(
+                self.store, subject, predicate, value, valid_from=valid_from, source=self.source
+            )
+        )
+
+    def recall(self, query: str) -> str:
+        return self._said(lambda: tools.recall(self.store, query, k=self.k))
+
+    def forget(self, subject: str, predicate: str, value: str | None = None, erase: bool = False) -> str:
+        return self._said(
+            lambda: tools.forget(self.store, subject, predicate, value=value, erase=erase, source=self.source)
+        )
+
+    def history(self, subject: str, predicate: str) -> str:
+        return self._said(lambda: tools.history(self.store, subject, predicate))
+
+    async def aremember(
+        self, subject: str, predicate: str, value: str | int | float | bool, valid_from: str | None = None
+    ) -> str:
+        return await asyncio.to_thread(self.remember, subject, predicate, value, valid_from)
+
+    async def arecall(self, query: str) -> str:
+        return await asyncio.to_thread(self.recall, query)
+
+    async def aforget(
+        self, subject: str, predicate: str, value: str | None = None, erase: bool = False
+    ) -> str:
+        return await asyncio.to_thread(self.forget, subject, predicate, value, erase)
+
+    async def ahistory(self, subject: str, predicate: str) -> str:
+        return await asyncio.to_thread(self.history, subject, predicate)
+
+    def to_tool_list(
+        self,
+        spec_functions: list[SPEC_FUNCTION_TYPE] | None = None,
+        func_to_metadata_mapping: dict[str, ToolMetadata] | None = None,
+    ) -> list[FunctionTool]:
+        """Return the tools, described for a model."""
+        described = {
+            name: ToolMetadata(
+                name=name, description=text, fn_schema=create_schema_from_function(name, getattr(self, name))
+            )
+            for name, text in tools.DESCRIPTIONS.items()
+        }
+        return super().to_tool_list(spec_functions, {**described, **(func_to_metadata_mapping or {})})
+
+    @staticmethod
+    def _said(call: Callable[[], Any]) -> str:
+        try:
+            return str(call())
+        except KOError as error:
+            return tools.explain(error)
