@@ -166,10 +166,7 @@ class ClauseSplitter:
     def _relative(self, text: str, head: str, word: str, start: int, seen: bool) -> list[str]:
         rest, main = self._until_comma(text[start:])
         subject = ANTECEDENT if seen else head
-        if word == "whose":
-            relative = f"{subject}'s {rest}"
-        else:
-            relative = f"{subject} {rest}"
+        relative = f"{subject}'s {rest}" if word == "whose" else f"{subject} {rest}"
         tail = [f"{INHERITED} {main}" if seen else f"{head} {main}"] if main else []
         first = [*self._split(head)] if seen else []
         return [*first, *self._split(relative), *(part for piece in tail for part in self._split(piece))]

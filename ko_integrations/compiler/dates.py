@@ -22,7 +22,11 @@ _MONTHS = {
 }  # fmt: skip
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 _NUMBERS = dict(
-    zip("a an one two three four five six seven eight nine ten eleven twelve".split(), (1, 1, *range(1, 13)))
+    zip(
+        "a an one two three four five six seven eight nine ten eleven twelve".split(),
+        (1, 1, *range(1, 13)),
+        strict=True,
+    )
 )
 _MONTH = "(?:" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\.?"
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
@@ -81,9 +85,8 @@ def take_adjunct(text: str, said_at: datetime, *, ahead: bool = False) -> Adjunc
         moment = read_moment(said, said_at, ahead=ahead)
         if moment:
             rest = text[leading.end() :]
-            return Adjunct(
-                rest[0].upper() + rest[1:], *((None, moment) if leading["until"] else (moment, None)), said
-            )
+            begin, end = (None, moment) if leading["until"] else (moment, None)
+            return Adjunct(rest[0].upper() + rest[1:], begin, end, said)
     for form in _FORMS:
         match = form.search(text)
         if match is None:

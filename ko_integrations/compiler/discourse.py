@@ -153,14 +153,11 @@ class Discourse:
                 continue
             for known in reversed(self._mentions):
                 fits = known.kinds & {kind, "city", "country"} if kind == "place" else kind in known.kinds
-                if (
-                    fits
-                    or head in known.name.lower()
-                    or not known.kinds
-                    and (kind != "person" or known.pronoun is not None)
+                unknown = not known.kinds and (kind != "person" or known.pronoun is not None)
+                if (fits or unknown or head in known.name.lower()) and (
+                    known.name != "user" or kind == "person"
                 ):
-                    if known.name != "user" or kind == "person":
-                        return known.name
+                    return known.name
         return None
 
     def _by_short_name(self, name: str) -> str | None:

@@ -1,7 +1,7 @@
 """Text to facts with a language model: bounded calls, a closed set of predicates, nothing stored unchecked."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
@@ -50,6 +50,22 @@ class _Facts(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     facts: list[Any]
+
+
+class _Entry(BaseModel):
+    """One entry of a reply; the predicate is narrowed to the vocabulary for each run."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    subject: str = Field(min_length=1)
+    predicate: str
+    object: StrictBool | StrictInt | StrictFloat | str
+    unit: str | None = None
+    action: Literal["assert", "retract"] = "assert"
+    valid_from: str | None = None
+    valid_to: str | None = None
+    confidence: float = Field(default=0.9, ge=0.0, le=1.0)
+    sentence: int
 
 
 class LLMCompiler:
@@ -134,7 +150,7 @@ def _never_a_fact(text: str) -> str | None:
     )
 
 
-def _statement_type(vocabulary: Vocabulary, predicates: Sequence[str] | None) -> type[BaseModel]:
+def _statement_type(vocabulary: Vocabulary, predicates: Sequence[str] | None) -> type[_Entry]:
     """Return the model of one entry: its predicate is a `Literal` of the canonical names."""
     names = (
         [vocabulary.canonical(name) for name in predicates]
@@ -143,19 +159,8 @@ def _statement_type(vocabulary: Vocabulary, predicates: Sequence[str] | None) ->
     )
     if not names:
         raise InvalidInputError("predicates", "a model needs a vocabulary to choose from; this one is empty")
-    return create_model(
-        "Fact",
-        __config__=ConfigDict(extra="ignore"),
-        subject=(str, Field(min_length=1)),
-        predicate=(Literal[tuple(dict.fromkeys(names))], ...),
-        object=(StrictBool | StrictInt | StrictFloat | str, ...),
-        unit=(str | None, None),
-        action=(Literal["assert", "retract"], "assert"),
-        valid_from=(str | None, None),
-        valid_to=(str | None, None),
-        confidence=(float, Field(default=0.9, ge=0.0, le=1.0)),
-        sentence=(int, ...),
-    )
+    choice: Any = Literal[tuple(dict.fromkeys(names))]
+    return create_model("Fact", __base__=_Entry, predicate=(choice, ...))
 
 
 @dataclass(slots=True)
@@ -163,7 +168,7 @@ class _Run:
     """One text sent to one model."""
 
     model: TextModel
-    statement: type[BaseModel]
+    statement: type[_Entry]
     vocabulary: Vocabulary
     said_at: datetime
     calls_left: int
@@ -241,7 +246,7 @@ class _Run:
     def _extraction(self, entry: Any, batch: list[Sentence]) -> Extraction:
         if isinstance(entry, dict) and isinstance(entry.get("predicate"), str):
             entry = {**entry, "predicate": self._declared(entry["predicate"])}
-        said: Any = self.statement.model_validate(entry)
+        said = self.statement.model_validate(entry)
         if not 1 <= said.sentence <= len(batch):
             raise InvalidInputError("sentence", f"no sentence {said.sentence}")
         source = batch[said.sentence - 1]
@@ -267,7 +272,7 @@ class _Run:
                 _check_stands(part, "subject", " ".join(sentence.text for sentence in batch))
         return name
 
-    def _value(self, said: Any) -> Value:
+    def _value(self, said: _Entry) -> Value:
         declared = self.vocabulary.get(said.predicate)
         if said.unit and isinstance(said.object, int | float) and not isinstance(said.object, bool):
             return Quantity(said.object, said.unit)
@@ -288,9 +293,12 @@ def _check_stands(value: object, field: str, text: str) -> None:
     if isinstance(value, bool):
         return
     shown = f"{value:g}" if isinstance(value, float) else str(value)
-    plain: Callable[[str], str] = lambda part: normalize_name(part).replace(",", "").replace("'s", "")  # noqa: E731 - local shorthand
-    if plain(shown) not in plain(text):
+    if _flat(shown) not in _flat(text):
         raise InvalidInputError(field, f"{shown!r} does not stand in the text")
+
+
+def _flat(text: str) -> str:
+    return normalize_name(text).replace(",", "").replace("'s", "")
 
 
 def _first_fault(error: ValidationError) -> str:

@@ -118,9 +118,9 @@ def no_statement(text: str) -> str | None:
         and "," not in stripped[:20]
     ):
         return "a question"
-    if not _MACHINE_WORDS.isdisjoint(words_in(text)) or "[" in text or "<" in text:
-        if _TO_MACHINE.search(text):
-            return "an instruction"
+    to_machine = not _MACHINE_WORDS.isdisjoint(words_in(text)) or "[" in text or "<" in text
+    if to_machine and _TO_MACHINE.search(text):
+        return "an instruction"
     if _ORDER.match(stripped):
         return "an instruction"
     if text.lstrip()[:1] in '"“' and text.rstrip(" .!")[-1:] in '"”' and len(text.split()) > 3:

@@ -169,9 +169,9 @@ class PatternIndex:
             for end, predicate in self.nouns_at(keys, start):
                 if covered.setdefault(end, start) < start:
                     continue  # a longer noun ends here: "favourite colour" is not a colour
-                for subject, value, words, possessive in frames(keys, start, end):
+                for subject, value, around, possessive in frames(keys, start, end):
                     content = sum(key not in FUNCTION_KEYS for key in keys[start:end])
-                    literal = content + 0.35 * (end - start - content + len(words))
+                    literal = content + 0.35 * (end - start - content + len(around))
                     yield Match(
                         predicate, subject, value, literal, (*range(start, end),), possessive, True, False
                     )

@@ -81,6 +81,9 @@ class Reading:
     inverted: bool = False
 
 
+_UNREAD = "unread"
+
+
 class ClauseReader:
     """Reads clauses with the forms of one vocabulary."""
 
@@ -99,8 +102,9 @@ class ClauseReader:
 
     def read(self, clause: str) -> Reading | None:
         """Return the best reading of `clause` by the declared forms, or None."""
-        if clause in self._recent:
-            return self._recent[clause]
+        known = self._recent.get(clause, _UNREAD)
+        if not isinstance(known, str):
+            return known
         readings = self.readings(clause)
         best = self._preferred(readings) if readings and readings[0].score >= ACCEPT else None
         if len(self._recent) > 512:
@@ -210,7 +214,7 @@ class ClauseReader:
         if not match.shared and match.literal >= 1.0 and predicate.value_type not in _MEASURED:
             fit = max(fit, -0.3 if not kinds_of(bare(value)[0]) else -0.7)
         score += fit
-        if subject is not None:
+        if subject is not None and match.subject is not None:
             score += _subject_score(predicate, subject) - self._lead_in(words.keys, match.subject, subject)
         inverted = match.subject is not None and match.object < match.subject
         return Reading(match.predicate, subject, value, score, possessive=match.possessive, inverted=inverted)

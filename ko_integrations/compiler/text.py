@@ -98,7 +98,7 @@ class Words(NamedTuple):
     places: tuple[int, ...]
 
 
-def sentences(text: str, names_value: Callable[[str], bool] = lambda label: False) -> Iterator[Sentence]:
+def sentences(text: str, names_value: Callable[[str], bool] = lambda _: False) -> Iterator[Sentence]:
     """Yield the sentences of prose, of a numbered list and of chat turns ("Alice: ...").
 
     `names_value` tells the label of a value ("Phone: ...") from a speaker.

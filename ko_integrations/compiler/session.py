@@ -1,0 +1,281 @@
+"""One text being read: sentences to clauses, clauses to readings, readings to statements."""
+
+import re
+from datetime import datetime
+
+from ko_integrations.compiler.clauses import ClauseSplitter
+from ko_integrations.compiler.dates import Adjunct, take_adjunct
+from ko_integrations.compiler.mood import denial, no_statement, plain
+from ko_integrations.compiler.reading import ClauseReader, Reading
+from ko_integrations.compiler.relations import RelationFinder
+from ko_integrations.compiler.statements import STRONG, Statements
+from ko_integrations.compiler.text import Sentence, keys_of, tokens_of, words_in
+from ko_integrations.compiler.values import clean
+from ko_integrations.kinds import kinds_of
+from ko_integrations.protocols import Extraction, FactReader
+from ko_integrations.types import NotUnderstood
+
+__all__ = ["Session"]
+
+_CERTAIN = 2.5
+"""Scores of a reading that covers a sentence so well that it need not be taken apart."""
+_PLAIN = frozenset(
+    "not never longer anymore more stopped quit ceased used left resigned fired retired laid gave will going gonna from in on at by as because until since".split()
+)
+"""Words that may change or add to what a clause states."""
+_NEGATION = re.compile(
+    r"(?:\bnot\b|n['’]t\b|\bno longer\b|\bnever\b|\b(?:stopped|quit|ceased) |\bused to\b|\bany ?more\b|\bany longer\b|\bleft (?=[A-Z]|my job)|\b(?:resigned|fired|retired|laid off) from\b|\bgave up\b)"
+)
+_ENDED = re.compile(
+    r"\bno longer\b|\bany ?more\b|\bany longer\b|\b(?:stopped|quit|ceased) |\bused to\b|\bleft (?=[A-Z]|my job)|\b(?:resigned|fired|retired|laid off) from\b|\bgave up\b"
+)
+_FUTURE = re.compile(
+    r"(?:\bwill\b|['’]ll\b|\b(?:is|am|are) going to\b|['’](?:m|re|s) going to\b|\bgonna\b) ?"
+)
+_JOINING = re.compile(r"[,;(]| and | who | which | that | whose | but | where | because | while | when ")
+_INSTEAD = re.compile(
+    r"^(?:no[,.]? )?(?:not any ?more|no longer|not any longer|no more)[,;.:–—-]*\s*(?:i (?:like|prefer|drink|use|love|want) |(?:it'?s|it is|now it'?s|now|i'?m|make it|make that) )*(?P<new>[^,.;!?]+?)(?: (?:now|instead|these days))?[.!]?$"
+    r"|^(?:it'?s|it is|make it|make that|now it'?s|that'?s) (?P<now>[^,.;!?]+?) (?:now|instead|these days)[.!]?$",
+    re.IGNORECASE,
+)
+_MOVED = re.compile(
+    r"^(?P<head>.+?\b(?:moved|moves|relocated|switched|changed|changes|went|migrated|transferred|upgraded|downgraded|rose|fell|dropped|grew|increased|decreased)(?: \w+)??) from (?P<old>.+?) (?P<to>to|into) (?P<new>.+)$"
+)
+_POSSESSIVE_ALONE = re.compile(r"^(?P<owner>.+['’]s|[Mm]ine|[Hh]is|[Hh]ers) (?:is|are|was) (?P<value>.+)$")
+_NAME_OF = re.compile(
+    r"^(?:The|the) (?:full )?name of the (?:current |present )?(?P<rest>[a-z]\w+.* (?:of|in|for|at|government) .+)$|^(?:The|the) (?:full )?name of the (?:current |present )(?P<titled>.+)$"
+)
+_HELD_BY = re.compile(
+    r"^The (?:position|office|post|role|title|job) of (?:the )?(?P<rest>.+?) is (?:currently |now )?(?:held|occupied|filled|taken) by (?P<holder>.+)$"
+)
+_LEADING_NAME = re.compile(r"^(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[A-Z][\w'’-]+(?: [A-Z][\w.'’-]*)*(?= [a-z])")
+_PASSIVE = re.compile(
+    r"^(?P<head>.+? (?:is|was|were|are) [a-z]+) (?P<phrases>(?:in|at|on|by|from|near) .+ (?:in|at|on|by|from|near) [A-Z\d].*)$"
+)
+_TRAILING_PHRASE = re.compile(
+    r"^(?P<head>.*\S) (?:across|among|during|over|under|within|throughout|between|after|before|despite|without|per|with) [a-z\d][a-z\d -]*$"
+)
+_PHRASE = re.compile(r" (?=(?:in|at|on|by|from|near) [A-Z\d])")
+
+
+class Session:
+    """Reads the sentences of one text; `statements.found` and `missed` are the outcome."""
+
+    def __init__(
+        self,
+        reader: FactReader,
+        said_at: datetime,
+        clauses: ClauseReader,
+        splitter: ClauseSplitter,
+        relations: RelationFinder,
+    ) -> None:
+        self.reader, self.said_at = reader, said_at
+        self.clauses, self.splitter, self.relations = clauses, splitter, relations
+        self.statements = Statements(reader, said_at, clauses)
+        self.missed: list[NotUnderstood] = []
+
+    def names_value(self, label: str) -> bool:
+        """Return whether a label before a colon ends with a noun of the vocabulary ("Acme CEO: ...")."""
+        keys = keys_of(tokens_of(label)).keys
+        return any(
+            end == len(keys)
+            for start in range(len(keys))
+            for end, _ in self.clauses.index.nouns_at(keys, start)
+        )
+
+    def sentence(self, sentence: Sentence) -> None:
+        """Read one sentence; report it if it states nothing that could be read."""
+        if sentence.speaker is None:
+            self.missed.append(NotUnderstood(text=sentence.text, reason="said by a machine"))
+            return
+        self.statements.speaker = sentence.speaker
+        if sentence.alone:
+            self.statements.start_afresh()
+        body = plain(sentence.text)
+        if not any(character.isalnum() for character in body) or self._replaced(body):
+            return
+        reason = no_statement(body)
+        if reason and not self._title_speaks(body, reason):
+            self.missed.append(NotUnderstood(text=sentence.text, reason=reason))
+            return
+        before = len(self.statements.found)
+        reason = self._read(body, sentence.text) or "no statement recognised"
+        if len(self.statements.found) == before:
+            self.missed.append(NotUnderstood(text=sentence.text, reason=reason))
+            if (name := _LEADING_NAME.match(body)) and (" " in name[0] or "person" in kinds_of(name[0])):
+                self.statements.discourse.mention(name[0])
+
+    def _title_speaks(self, body: str, reason: str) -> bool:
+        """Whether the words that look like a question belong to a name ("Is This It was recorded by ...")."""
+        if reason != "a question" or not body.endswith("."):
+            return False
+        reading = self.clauses.read(body)
+        if (
+            reading is None
+            or reading.score < 1.2
+            or not reading.subject
+            or not body.startswith(reading.subject)
+        ):
+            return False
+        after = body[len(reading.subject) :].split(" ", 2)
+        titled = all(not word[0].islower() for word in reading.subject.split())
+        return titled and len(after) > 1 and self.splitter.finite(after[1])
+
+    def _read(self, body: str, source: str) -> str | None:
+        """Read a sentence as a whole or clause by clause; return why nothing came of it."""
+        body = body.rstrip(" .!;,")
+        whole = self._reading(body)
+        if whole and whole.score >= STRONG and not _JOINING.search(f"{whole.subject} | {whole.object}"):
+            if (
+                whole.score >= _CERTAIN
+                and whole.margin >= 0.5
+                and whole.subject
+                and _PLAIN.isdisjoint(words_in(body))
+                and take_adjunct(body, self.said_at) is None
+            ):
+                return self.statements.add(whole, source, None)
+            if _JOINING.search(body) and not _NEGATION.search(body):
+                return self._clause(body, source)
+        parts = list(self.splitter.clauses(body))
+        before = len(self.statements.found)
+        reason = None
+        for part in parts:
+            reason = self._clause(part, source) or reason
+        if len(self.statements.found) == before and len(parts) > 1:
+            reason = self._clause(body, source) or reason
+        return reason
+
+    def _reading(self, text: str) -> Reading | None:
+        """Read a clause, "the name of the P of X is Y" and "the post of P is held by Y" as "the P of X is Y"."""
+        if match := _NAME_OF.match(text):
+            text = f"The {match['rest'] or match['titled']}"
+        if match := _HELD_BY.match(text):
+            text = f"The {match['rest']} is {match['holder']}"
+        return self.clauses.read(text)
+
+    def _clause(self, text: str, source: str) -> str | None:
+        """Read one clause; return why nothing came of it."""
+        text = text.rstrip(" .!;,")
+        if _NEGATION.search(text):
+            return self._negated(text, source)
+        if match := _MOVED.match(text):
+            text = f"{match['head']} {match['to']} {match['new']}"
+        planned = False
+        if _FUTURE.search(text):
+            text, planned = _FUTURE.sub("", text), True
+        adjunct = take_adjunct(text, self.said_at, ahead=planned)
+        if planned and not (adjunct and adjunct.valid_from and adjunct.valid_from > self.said_at):
+            return "a plan"
+        readings = (
+            self._phrases(text, adjunct)
+            or self._timed(text, adjunct)
+            or self._timed(self._elliptic(text), None)
+            or self._tail(text)
+        )
+        if not readings:
+            return "no statement recognised"
+        reason = None
+        for reading, when in readings:
+            reason = self.statements.add(reading, source, when) or reason
+        return reason
+
+    def _timed(self, text: str, adjunct: Adjunct | None) -> list[tuple[Reading, Adjunct | None]]:
+        """The readings of a clause that may say when: as the date of a fact, or the time of one."""
+        reading = self._reading(text)
+        if adjunct is None:
+            reading = reading or self.relations.find(text)
+            return [(reading, None)] if reading else []
+        dated = reading if reading and self._value_type(reading.predicate) == "date" else None
+        if dated:
+            return [(dated, None)]
+        inner = self._reading(adjunct.text) or self.relations.find(adjunct.text)
+        if inner and not (reading and reading.score > inner.score + 1.0):
+            return [(inner, adjunct)]
+        return [(reading, None)] if reading else []
+
+    def _phrases(self, text: str, adjunct: Adjunct | None) -> list[tuple[Reading, Adjunct | None]]:
+        """Read "was founded in Berlin by Jane Doe" phrase by phrase, if the later phrase is surely one of its own."""
+        match = _PASSIVE.match(adjunct.text if adjunct else text)
+        if match is None:
+            return []
+        pieces = _PHRASE.split(match["phrases"])
+        found = []
+        kept = pieces[0]
+        for piece in pieces[1:]:
+            reading = self._reading(f"{match['head']} {piece}")
+            if reading and (piece.startswith("by ") or reading.score >= 3.0):
+                found.append(reading)
+            else:
+                kept = f"{kept} {piece}"
+        first = self._reading(f"{match['head']} {kept}") if found else None
+        return [(reading, adjunct) for reading in (first, *found) if reading] if first else []
+
+    def _elliptic(self, text: str) -> str:
+        """ "... and my brother's is Y": the noun of the statement before it is understood."""
+        match = _POSSESSIVE_ALONE.match(text)
+        if match is None or self.statements.predicate is None:
+            return ""
+        return f"{match['owner']} {self.statements.predicate.replace('_', ' ')} is {match['value']}"
+
+    def _tail(self, text: str) -> list[tuple[Reading, Adjunct | None]]:
+        """Read "3 cm mass in the right lobe" as a mass of 3 cm, and the mass in the right lobe."""
+        if (trailing := _TRAILING_PHRASE.match(text)) and (reading := self._reading(trailing["head"])):
+            return [(reading, None)]
+        head, link, rest = text.rpartition(" in ")
+        if not link or not rest.islower():
+            return []
+        readings = [self._reading(head), self._reading(f"{head.rsplit(' ', 1)[-1]} in {rest}")]
+        return [(reading, None) for reading in readings if reading]
+
+    def _value_type(self, name: str) -> str:
+        predicate = self.reader.vocabulary.get(name)
+        return predicate.value_type if predicate else "any"
+
+    def _negated(self, text: str, source: str) -> str | None:
+        """Read a denial: a stated dislike or veto, a correction ("X, not Y"), or the end of a fact."""
+        if not _ENDED.search(text):
+            reading = self._reading(text)
+            if reading:
+                return self.statements.add(reading, source, None)
+            shorter = re.sub(r",? (?:and )?not (?!.*\b(?:is|are|was)\b).+$", "", text)
+            if (
+                shorter != text
+                and "," in text[len(shorter) : len(shorter) + 1]
+                and (reading := self._reading(shorter))
+            ):
+                return self.statements.add(reading, source, None)
+        affirmative = denial(text)
+        if affirmative is None:
+            return "a denial"
+        adjunct = take_adjunct(str(affirmative), self.said_at)
+        reading = self._reading(adjunct.text if adjunct else str(affirmative))
+        if reading is None:
+            return "a denial"
+        return self.statements.end(reading, source, adjunct)
+
+    def _replaced(self, body: str) -> bool:
+        """Read "not any more, tea now": the last statement of the speaker ends, and the new value takes its place."""
+        match = _INSTEAD.match(body)
+        if match is None:
+            return False
+        last = self.statements.last_of_speaker()
+        if last is None:
+            return False
+        subject, predicate, old = last
+        new = clean(match["new"] or match["now"])
+        for value in self.statements.values(predicate, new):
+            if self.reader.vocabulary.cardinality(predicate) == "set":
+                self.statements.found.append(
+                    Extraction(
+                        subject=subject,
+                        predicate=predicate,
+                        object=old,
+                        kind="retract",
+                        text=body,
+                        confidence=0.8,
+                    )
+                )
+            self.statements.found.append(
+                Extraction(subject=subject, predicate=predicate, object=value, text=body, confidence=0.8)
+            )
+        return True

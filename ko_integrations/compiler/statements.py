@@ -1,0 +1,233 @@
+"""A reading to the statements that a store can take: who is meant, which values, what they end."""
+
+import re
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from ko_integrations.compiler.clauses import ANTECEDENT
+from ko_integrations.compiler.dates import Adjunct
+from ko_integrations.compiler.discourse import Discourse
+from ko_integrations.compiler.reading import INHERITED, ClauseReader, Reading
+from ko_integrations.compiler.text import FIRST_PERSON, PRONOUNS
+from ko_integrations.compiler.values import clean, items, value_of
+from ko_integrations.identity import normalize_name, normalize_predicate
+from ko_integrations.kinds import country_named, demonym_of, kinds_of, office_of
+from ko_integrations.protocols import Extraction, FactReader
+from ko_integrations.types import Value
+
+__all__ = ["STRONG", "Statements"]
+
+STRONG = 2.0
+"""Score of a reading that covers its words well."""
+_PACKED = re.compile(
+    r" and (?:its|his|her|their) |\w-(?:based|born|owned|headquartered) (?=[A-Z])|^[A-Z]\S*(?: [A-Z]\S*)* (?:[a-z]\w+|CEO|CTO|CFO)(?: [a-z]\w+)? [A-Z]"
+)
+_OF_A_PEOPLE = frozenset(("head_of_state", "head_of_government", "president"))
+"""Offices that may be named by the people instead of the country ("King of the Belgians")."""
+_MEASURED_ON = frozenset(("ki", "ic50", "ec50", "kd"))
+_AGAINST = re.compile(r"^(?P<subject>.+?) (?:against|for|towards?|on|at) (?P<target>[^\s]+(?: [^\s]+)?)$")
+"""Constants of a substance that belong to a pair: each target is a predicate of its own (`ki_egfr`)."""
+_EVENT_DATES = {
+    "birth_place": "birth_date", "death_place": "death_date", "founding_place": "founded_date", "founder": "founded_date",
+    "author": "publication_date", "publisher": "publication_date", "invented_by": "discovery_date", "cause_of_death": "death_date",
+}  # fmt: skip
+"""Events that happen once: the time of the statement is the time of the event, and a fact of its own."""
+
+
+@dataclass(slots=True)
+class Statements:
+    """The statements of one text so far, and what its clauses may refer to.
+
+    `subject`, `object` and `predicate` are those of the clause before: what "and works at ..." and
+    "..., which is based in ..." go on from.
+    """
+
+    reader: FactReader
+    said_at: datetime
+    clauses: ClauseReader
+    found: list[Extraction] = field(default_factory=list)
+    discourse: Discourse = field(default_factory=Discourse)
+    speaker: str = "user"
+    subject: str | None = None
+    object: str | None = None
+    predicate: str | None = None
+    countries: dict[str, str] = field(default_factory=dict)
+
+    def start_afresh(self) -> None:
+        """Forget whom the text spoke of: an item of a list refers to nothing before it."""
+        self.discourse, self.countries = Discourse(), {}
+
+    def add(self, reading: Reading, source: str, adjunct: Adjunct | None) -> str | None:
+        subject = self._subject_of(reading, source)
+        if not subject:
+            return "no subject to take it for"
+        predicate = office_of(reading.predicate, subject)
+        if predicate in _MEASURED_ON and (measured := _AGAINST.match(subject)):
+            subject, predicate = measured["subject"], f"{predicate}_{normalize_predicate(measured['target'])}"
+        values = self.values(predicate, reading.object)
+        if not values:
+            return "no object to take it for"
+        declared = self.reader.vocabulary.get(predicate)
+        for value in values:
+            self._end_excluded(subject, declared.excludes if declared else None, value, source, adjunct)
+            self.found.append(
+                Extraction(
+                    subject=subject, predicate=predicate, object=value, confidence=_confidence(reading), text=source,
+                    valid_from=adjunct.valid_from if adjunct else None, valid_to=adjunct.valid_to if adjunct else None,
+                )
+            )  # fmt: skip
+        if adjunct and adjunct.valid_from and predicate in _EVENT_DATES:
+            self._date_event(subject, _EVENT_DATES[predicate], adjunct, source, _confidence(reading))
+        self._remember(subject, reading, values)
+        return None
+
+    def end(self, reading: Reading, source: str, adjunct: Adjunct | None) -> str | None:
+        """End exactly the fact that the sentence names; the words alone touch nothing else."""
+        subject = self._subject_of(reading, source)
+        if not subject:
+            return "no subject to take it for"
+        predicate = office_of(reading.predicate, subject)
+        when = (adjunct.valid_from or adjunct.valid_to) if adjunct else None
+        for value in self.values(predicate, reading.object):
+            self.found.append(
+                Extraction(subject=subject, predicate=predicate, object=value, kind="retract", confidence=_confidence(reading), text=source, valid_from=when)
+            )  # fmt: skip
+        self.subject = subject
+        return None
+
+    def last_of_speaker(self) -> tuple[str, str, Value] | None:
+        for item in reversed(self.found):
+            if item.kind == "assert" and item.subject == self.speaker:
+                return item.subject, item.predicate, item.object
+        facts = self.reader.facts(self.speaker)
+        if not facts:
+            return None
+        latest = max(facts, key=lambda ko: ko.provenance.sequence)
+        return latest.subject, latest.predicate, latest.object
+
+    def _subject_of(self, reading: Reading, source: str) -> str | None:
+        said = reading.subject
+        if said is None:
+            return self.discourse.last
+        if said.startswith(INHERITED):
+            inherited = self.subject
+            return f"{inherited}{said[1:]}" if inherited else None
+        if said.startswith(ANTECEDENT):
+            return f"{self.object}{said[1:]}" if self.object else None
+        subject = self.discourse.resolve(self._unpacked(said, source), self.speaker)
+        return self._country(subject, reading.predicate) if subject else None
+
+    def _unpacked(self, said: str, source: str) -> str:
+        """A subject that states something itself ("Berlin-based Acme", "Acme CEO Jane Doe"): take it, keep the name."""
+        if not _PACKED.search(said):
+            return said
+        inner = self.clauses.read(said)
+        if inner is None or inner.subject is None or inner.score < STRONG:
+            return said
+        self.add(inner, source, None)
+        return (
+            inner.subject
+            if said.endswith(inner.subject)
+            else inner.object
+            if said.endswith(inner.object)
+            else said
+        )
+
+    def _country(self, name: str, predicate: str) -> str:
+        """A country keeps the name under which it was first a subject, whatever else it is called."""
+        common = country_named(name) or (demonym_of(name) if predicate in _OF_A_PEOPLE else None)
+        if common is None:
+            return name
+        known = self.countries.get(common)
+        if known is None:
+            stored = self.reader.find_subjects(list(dict.fromkeys((name, common)))) if name != common else {}
+            known = stored.get(name) or stored.get(common) or (name if country_named(name) else common)
+            self.countries[common] = known
+        return known
+
+    def _remember(self, subject: str, reading: Reading, values: list[Value]) -> None:
+        """Keep what later clauses may refer to: the grammatical subject stands first in its clause."""
+        declared = self.reader.vocabulary.get(reading.predicate)
+        value = str(values[-1])
+        if reading.subject is None or not reading.subject.startswith(ANTECEDENT):
+            self.subject, self.object = (value, subject) if reading.inverted else (subject, value)
+        self.predicate = reading.predicate
+        spoken = [
+            (value, declared.object_kinds if declared else ()),
+            (subject, declared.subject_kinds if declared else ()),
+        ]
+        for name, kinds in spoken[::-1] if reading.inverted else spoken:
+            told = name == subject or reading.inverted or "person" in kinds_of(name) or kinds == ("person",)
+            if told and name != "user":
+                self.discourse.mention(name, kinds if len(kinds) == 1 else ())
+
+    def _date_event(
+        self, subject: str, predicate: str, adjunct: Adjunct, source: str, confidence: float
+    ) -> None:
+        declared = self.reader.vocabulary.get(predicate)
+        if declared:
+            value = value_of(adjunct.said, declared, self.said_at)
+            self.found.append(
+                Extraction(
+                    subject=subject, predicate=predicate, object=value, confidence=confidence, text=source
+                )
+            )
+
+    def _end_excluded(
+        self, subject: str, excluded: str | None, value: Value, source: str, adjunct: Adjunct | None
+    ) -> None:
+        """What is liked now is not disliked any more: end the opposite statement about the same thing."""
+        if excluded is None:
+            return
+        key = normalize_name(str(value))
+        held = [ko.object for ko in self.reader.read_values(subject, excluded)]
+        held += [
+            item.object
+            for item in self.found
+            if (item.subject, item.predicate, item.kind) == (subject, excluded, "assert")
+        ]
+        for other in held:
+            if normalize_name(str(other)) == key:
+                self.found.append(
+                    Extraction(subject=subject, predicate=excluded, object=other, kind="retract", text=source, valid_from=adjunct.valid_from if adjunct else None)
+                )  # fmt: skip
+                return
+
+    def values(self, predicate: str, said: str) -> list[Value]:
+        declared = self.reader.vocabulary.get(predicate) or self.reader.vocabulary.get(
+            predicate.split("_")[0]
+        )
+        text = clean(said)
+        if not text or text.lower() in (
+            "nothing",
+            "none",
+            "unknown",
+            "something",
+            "someone",
+            "anything",
+            "it all",
+        ):
+            return []
+        if (
+            declared
+            and declared.cardinality == "set"
+            and self.reader.vocabulary.cardinality(predicate) == "set"
+        ):
+            texts = [clean(item) for item in items(text)]
+        else:
+            texts = [text]
+        values: list[Value] = []
+        for item in texts:
+            if item.lower() in PRONOUNS or item.split(" ", 1)[0].lower() in FIRST_PERSON:
+                resolved = self.discourse.resolve(item, self.speaker)
+                item = resolved or ""
+            if item:
+                values.append(value_of(item, declared, self.said_at))
+        return values
+
+
+def _confidence(reading: Reading) -> float:
+    if not reading.stated:
+        return round(min(0.8, max(0.3, reading.score)), 2)
+    certain = min(0.98, 0.78 + 0.06 * reading.score)
+    return round(certain if reading.margin >= 0.3 else min(certain, 0.7), 2)
