@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ko_integrations.cli.options import EmbedderName, make_embedder
-from ko_integrations.cli.output import console, print_report
+from ko_integrations.cli.output import advancing, console, print_report, stderr
 
 if TYPE_CHECKING:
     from ko_integrations.bench.report import Report
@@ -36,7 +36,9 @@ def core(json: JsonFile = None, quick: Quick = False) -> None:
     """Reads, writes, indexing and size, against bare sqlite3, Chroma and numpy."""
     from ko_integrations.bench import core
 
-    _finish(core.run(quick=quick), json)
+    with stderr.status("measuring") as status:
+        report = core.run(quick=quick, say=lambda part: status.update(f"measuring: {part}"))
+    _finish(report, json)
 
 
 @bench.command()
@@ -48,7 +50,9 @@ def crash(
     """Kill a writer with SIGKILL at random moments and at every boundary; reopen; look for damage."""
     from ko_integrations.bench import crash
 
-    _finish(crash.run(rounds=rounds, seed=seed), json)
+    with advancing("killing") as advance:
+        report = crash.run(rounds=rounds, seed=seed, on_round=lambda number: advance(number + 1, rounds))
+    _finish(report, json)
 
 
 @bench.command()
