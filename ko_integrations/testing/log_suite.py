@@ -40,6 +40,8 @@ def append(log: VersionLog, *entries: Entry, now: int = NOW) -> list[str]:
 class LogSuite:
     """The conformance suite of version logs."""
 
+    examples = 25  # random histories; fewer for a log that is slow to make
+
     @pytest.fixture
     def make_log(self) -> Callable[[], VersionLog]:
         """Return a function that makes a new, empty log. Override it."""
@@ -53,7 +55,7 @@ class LogSuite:
         log.close()
 
     def test_behaves_like_the_reference(self, make_log: Callable[[], VersionLog]) -> None:
-        compare_with_reference(make_log)
+        compare_with_reference(make_log, examples=self.examples)
 
     # -- chains ---
     def test_a_new_value_supersedes(self, log: VersionLog) -> None:

@@ -4,7 +4,7 @@ The oracle that every other log is compared with. It is slow on purpose; nothing
 the moment at which a slot was last looked at, because a clock that goes back must not hide what was written.
 """
 
-from collections.abc import Collection, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
@@ -25,7 +25,7 @@ from ko_integrations.log.contract import (
     Version,
 )
 from ko_integrations.log.fold import covering, fold
-from ko_integrations.testing.reference_reader import ReferenceReader, Row, State, subject_key
+from ko_integrations.testing.reference_reader import ReferenceReader, Row, subject_key
 
 __all__ = ["ReferenceLog"]
 
@@ -41,7 +41,7 @@ class ReferenceLog(ReferenceReader):
             try:
                 yield
             except BaseException:
-                self._state = before
+                self._open = before
                 raise
 
     def _tick(self, now: int) -> tuple[int, int]:
@@ -341,7 +341,7 @@ class ReferenceLog(ReferenceReader):
         return []
 
     def close(self) -> None:
-        self._state = State()
+        self._open = None
 
 
 def _applied(before: list[Assertion], after: list[Assertion], assertion: Assertion) -> Applied:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from threading import RLock
 
+from ko_integrations.errors import StoreClosedError
 from ko_integrations.identity import normalize_name
 from ko_integrations.log.contract import (
     Address,
@@ -53,8 +54,14 @@ class ReferenceReader:
     """A `VersionReader` over a list of assertions."""
 
     def __init__(self) -> None:
-        self._state = State()
+        self._open: State | None = State()
         self._lock = RLock()
+
+    @property
+    def _state(self) -> State:
+        if self._open is None:
+            raise StoreClosedError("the log is closed")
+        return self._open
 
     # -- chains -----------------------------------------------------------------------------------------------
     def _chain(self, slot: bytes) -> list[Assertion]:

@@ -11,6 +11,14 @@ from ko_integrations.testing.log_suite import LogSuite
 from ko_integrations.testing.reference_log import ReferenceLog
 
 
+class TestReference(LogSuite):
+    examples = 2
+
+    @pytest.fixture
+    def make_log(self) -> Callable[[], VersionLog]:
+        return ReferenceLog
+
+
 class TestSqliteFile(LogSuite):
     @pytest.fixture
     def make_log(self, tmp_path: Path) -> Callable[[], VersionLog]:
@@ -22,3 +30,12 @@ class TestSqliteMemory(LogSuite):
     @pytest.fixture
     def make_log(self) -> Callable[[], VersionLog]:
         return lambda: open_log(":memory:")
+
+
+@pytest.mark.postgres
+class TestPostgres(LogSuite):
+    examples = 8
+
+    @pytest.fixture
+    def make_log(self, make_postgres_url: Callable[[], str]) -> Callable[[], VersionLog]:
+        return lambda: open_log(make_postgres_url())
