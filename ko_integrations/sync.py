@@ -180,6 +180,9 @@ class Synchroniser:
                 return None
             self._generation = generation
             self.degraded = None
+            if getattr(self._index, "created", False) and self._log.pending() < self._log.count():
+                # It is new where the log is not: its folder or collection was deleted, and everything is due.
+                self._log.mark_all()
             return self._index
 
     def lost(self, error: KOError) -> None:
