@@ -61,7 +61,13 @@ def _chunk(text: str, word: Word) -> str:
     """Return what stands between blanks around a word: "C#" and "C++" share a letter, not a name."""
     start = max(text.rfind(" ", 0, word.start) + 1, 0)
     end = text.find(" ", word.end)
-    return text[start : end if end >= 0 else len(text)].strip(_EDGES).removesuffix("'s").removesuffix("’s").lower()
+    return (
+        text[start : end if end >= 0 else len(text)]
+        .strip(_EDGES)
+        .removesuffix("'s")
+        .removesuffix("’s")
+        .lower()
+    )
 
 
 def _telling(word: Word) -> bool:

@@ -60,9 +60,7 @@ def explains(token: Token, profile: Profile) -> float:
     return direct
 
 
-def fit(
-    asked: Asked, path: Sequence[Profile], lexicon: Lexicon, stated: frozenset[str] = frozenset()
-) -> Fit:
+def fit(asked: Asked, path: Sequence[Profile], lexicon: Lexicon, stated: frozenset[str] = frozenset()) -> Fit:
     """Return how well `path` (from the subject outwards) explains the question.
 
     The words, nearest first, are given to the hops in order: word i to hop h, word j > i to a hop >= h.
