@@ -92,6 +92,10 @@ _IRREGULAR = {
         "jewelry": "jewellery",
         "skeptical": "sceptical",
         "check": "cheque",
+        "diagnosis": "diagnoses",
+        "analysis": "analyses",
+        "thesis": "theses",
+        "crisis": "crises",
     }.items()
     for form in forms.split()
 }

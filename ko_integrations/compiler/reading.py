@@ -336,6 +336,8 @@ def _text(clause: str, tokens: list[Token], words: Words, span: Span) -> str:
         and tokens[1].text[0].isupper()
     ):
         first = 0
+    if last + 1 < len(tokens) and tokens[last + 1].text == "." and tokens[last + 1].start == tokens[last].end:
+        last += 1  # an abbreviation: the full stop of the sentence is gone
     return clause[tokens[first].start : tokens[last].end].strip()
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from ko_integrations.morphology import ARTICLES, BE, is_participle, lemma
+from ko_integrations.morphology import ARTICLES, BE, PREPOSITIONS, is_participle, lemma
 
 __all__ = [
     "PRONOUNS",
@@ -183,7 +183,8 @@ def _ends_sentence(before: str, after: str) -> bool:
     previous = before.split(" ")[-2] if " " in before else ""
     if any(character.isdigit() for character in word):
         return after[:1].isupper() and len(before.split()) > 2
-    if len(word) == 2 and (previous.islower() or previous[-1:].isdigit()) or word.startswith("°"):
+    named = previous.islower() and previous not in PREPOSITIONS and previous not in BE and previous != "and"
+    if len(word) == 2 and (named or previous[-1:].isdigit()) or word.startswith("°"):
         return after[:1].isupper()
     starts = re.match(r"(?:He|She|It|They|The|I|We|His|Her|Its|Their|My|Our|This|That|In|On|At)\b", after)
     return bool(starts) and word not in ("Dr.", "Mr.", "Mrs.", "Ms.", "Prof.", "St.")
@@ -208,8 +209,8 @@ def _key(words: list[str], number: int) -> str:
         return "'s"
     if word == ".":
         return ""
-    if word == "A" and number and (number + 1 == len(words) or not words[number + 1][:1].isalnum()):
-        return "a"  # "influenza A": no article
+    if word == "A" and (words[number + 1 : number + 2] == ["."] or number and not "".join(words[number + 1 : number + 2])[:1].isalnum()):
+        return "a"  # "influenza A", "A. A. Milne": no article
     if (
         word in ("Not", "Never")
         or word in ("n't", "n’t")
@@ -218,8 +219,10 @@ def _key(words: list[str], number: int) -> str:
     ):
         return word
     lower = word.lower().replace("’", "'")
-    if number and word[0].isupper() and lower in SKIPPED:
+    if number and word[0].isupper() and (lower in SKIPPED or lower in POSSESSIVES):
         return lower
+    if number and lower in BE and word.istitle():
+        return word  # "Don't Be Late": a name
     if lower == "her" and (
         number + 1 == len(words)
         or not words[number + 1][:1].isalnum()
