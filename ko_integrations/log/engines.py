@@ -10,6 +10,7 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from time import monotonic
 from typing import Any, ClassVar
 
 from sqlalchemy import Engine
@@ -17,13 +18,15 @@ from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import PoolProxiedConnection
 from sqlalchemy.sql import ClauseElement
-from tenacity import RetryError, Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
+from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
 
 from ko_integrations.errors import KOError, LogError, LogUnavailableError, StoreClosedError
 
 __all__ = ["Database", "Query", "Row"]
 
 Row = tuple[Any, ...]
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class _Lease:
@@ -100,12 +103,13 @@ class Database(ABC):
         self._local = _Local()
         self._leases: weakref.WeakSet[_Lease] = weakref.WeakSet()
         self._writer: _Lease | None = None
+        self._begin_errors: tuple[type[Exception], ...] = (LogError, *self.driver_errors)
         self._write_lock = threading.RLock()
         self._closed = False
 
     def array(self, values: Sequence[Any]) -> Any:
         """Return a list as one parameter, for `among`."""
-        return json.dumps(values, ensure_ascii=False)
+        return _encode(values)
 
     # -- statements -----------------------------------------------------------------------------------------
     def all(self, sql: str, arguments: Row) -> list[Row]:
@@ -232,20 +236,25 @@ class Database(ABC):
 
     def _begin(self) -> Any:
         """Begin on the writing connection; a busy or lost one is tried again until `busy_timeout` is over."""
+        deadline = monotonic() + self.busy_timeout
+        try:
+            return self._begin_once()
+        except self._begin_errors as error:
+            if not self.is_transient(error) or monotonic() >= deadline:
+                raise self._ours(error) from error.__cause__ or error
         attempts = Retrying(
-            stop=stop_after_delay(self.busy_timeout),
+            stop=stop_after_delay(max(0.0, deadline - monotonic())),
             wait=wait_random_exponential(multiplier=0.01, max=0.5),
             retry=retry_if_exception(self.is_transient),
+            reraise=True,
         )
         try:
             return attempts(self._begin_once)
-        except RetryError as error:
-            cause = error.last_attempt.exception()
-            if isinstance(cause, Exception) and not isinstance(cause, LogError):
-                raise self.mapped(cause) from cause
-            raise LogUnavailableError(str(cause)) from cause
-        except self.driver_errors as error:
-            raise self.mapped(error) from error
+        except self._begin_errors as error:
+            raise self._ours(error) from error.__cause__ or error
+
+    def _ours(self, error: Exception) -> Exception:
+        return error if isinstance(error, KOError) else self.mapped(error)
 
     def _begin_once(self) -> Any:
         if self._writer is None:

@@ -1,7 +1,7 @@
 """Writes that reach back: withdraw, re-key; and the refolding that they share with falling due."""
 
 from collections import Counter
-from collections.abc import Collection, Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from ko_integrations.log import rows as r
