@@ -11,8 +11,10 @@ Example:
 """
 
 from ko_integrations.router.datasets import Label, Queries, packaged, read_labelled
+from ko_integrations.router.files import RouterFileError
 from ko_integrations.router.links import StoreLinker, SubjectLinker
-from ko_integrations.router.router import CLASSIFIERS, FEATURES, RouteDecision, Router, RouterFileError
+from ko_integrations.router.reasons import RouteDecision
+from ko_integrations.router.router import CLASSIFIERS, FEATURES, Router
 
 __all__ = [
     "CLASSIFIERS",

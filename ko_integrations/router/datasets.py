@@ -5,6 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
+from io import StringIO
 from pathlib import Path
 from typing import Final, Literal, get_args
 
@@ -38,8 +39,7 @@ def packaged(name: Literal["train", "held_out", "other_styles", "adversarial"] =
     `other_styles` holds questions as search logs and quizzes have them beside creative, role-play and explanatory
     prompts; `adversarial` mixes the words of one kind into the other.
     """
-    with files(_PACKAGE).joinpath("data", f"{name}.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = _rows(name)
     texts, styles = tuple(row["query"] for row in rows), tuple(row["style"] for row in rows)
     return Queries(texts, tuple(_label(row["label"]) for row in rows), styles)
 
@@ -47,8 +47,12 @@ def packaged(name: Literal["train", "held_out", "other_styles", "adversarial"] =
 @lru_cache
 def packaged_links() -> tuple[tuple[str, Label, Link], ...]:
     """Return (query, label, what a store would say it names): what fits the weight of a subject linker."""
-    with files(_PACKAGE).joinpath("data", "linked.csv").open(encoding="utf-8", newline="") as file:
-        return tuple((row["query"], _label(row["label"]), _link(row["link"])) for row in csv.DictReader(file))
+    return tuple((row["query"], _label(row["label"]), _link(row["link"])) for row in _rows("linked"))
+
+
+def _rows(name: str) -> list[dict[str, str]]:
+    text = files(_PACKAGE).joinpath("data", f"{name}.csv").read_text(encoding="utf-8")
+    return list(csv.DictReader(StringIO(text, newline="")))
 
 
 def _label(text: str) -> Label:
@@ -91,7 +95,9 @@ def read_labelled(
             for row in csv.DictReader(file):
                 text, label = row.get(query_column), row.get(label_column)
                 if text is None or label is None:
-                    raise InvalidInputError("path", f"{path} lacks column {query_column!r} or {label_column!r}")
+                    raise InvalidInputError(
+                        "path", f"{path} lacks column {query_column!r} or {label_column!r}"
+                    )
                 if text.strip() and label not in skip:
                     texts.append(text)
                     labels.append("factual" if label in factual else "fuzzy")

@@ -25,7 +25,9 @@ AUXILIARIES: Final = frozenset(
 )
 _POSSESSIVE: Final = frozenset("my his her their our its your".split())
 _VERB_CLASSES: Final = ("verb of making", "verb of explaining", "verb of looking up", "role-play")
-_CAUSE_HOW: Final = frozenset("do does did can could should would to is are was were come has have might".split())
+_CAUSE_HOW: Final = frozenset(
+    "do does did can could should would to is are was were come has have might".split()
+)
 
 # Words before the request itself. The longest match is taken, again and again, until none fits.
 _LEADS: Final[dict[str, str]] = {
@@ -38,8 +40,9 @@ _LEADS: Final[dict[str, str]] = {
         ),
         "polite request": (
             "can you please|could you please|would you please|can you|could you|would you|will you|can u|could u|"
-            "would you mind|can someone|could someone|can anyone|can anybody|i want you to|i would like you to|i need you to|"
-            "please can you|please could you|may i ask you to|you should|your task is to|be so kind as to"
+            "would you mind|can someone|could someone|can anyone|can anybody|i want you to|"
+            "i would like you to|i need you to|please can you|"
+            "please could you|may i ask you to|you should|your task is to|be so kind as to"
         ),
         "asks whether one knows": (
             "do you know|do u know|does anyone know|does anybody know|do we know|would you happen to know|"
@@ -96,8 +99,8 @@ def _strip_leads(words: list[str]) -> tuple[list[str], set[str]]:
 SURFACE_FEATURES: Final = (
     "has_what", "has_who", "has_when", "has_where", "has_which", "has_how_quantity", "has_how_other", "has_why",
     "ends_with_question_mark", "has_proper_noun", "word_count", "has_creative_verb", "has_explanatory_verb",
-    "is_the", "of", "my", "possessive", "opens_with_auxiliary", "opens_with_verb", "has_opinion_word",
-    "bare_definition",
+    "is_the", "of", "my", "possessive", "opens_with_auxiliary", "opens_with_lookup_verb", "opens_with_verb",
+    "has_opinion_word", "asks_meaning", "bare_definition",
 )  # fmt: skip
 """Names of the surface features, in their order.
 
@@ -106,13 +109,19 @@ creative and explanatory verbs; its ablation adds "is the" and "my". The rest ar
 """
 _CREATIVE: Final = frozenset(
     "write compose create imagine invent draft generate design brainstorm craft make come pretend act rewrite "
-    "continue produce pen plan".split()
+    "continue produce pen".split()
 )
 _EXPLANATORY: Final = frozenset(
     "help suggest explain describe discuss compare summarize summarise recommend advise analyze analyse outline "
-    "argue convince define interpret teach tips difference overview pros meaning definition".split()
+    "argue convince define interpret teach tips difference overview pros about".split()
 )
-_OPINION: Final = frozenset("should best better good think would worth fair ethical ideas favourite you".split())
+_LOOKUP: Final = frozenset(
+    "tell give show find look remind name list get check state fetch recall send".split()
+)
+_MEANING: Final = frozenset("mean means meaning definition define concept term".split())
+_OPINION: Final = frozenset(
+    "should best better good think would worth fair unfair right wrong ethical ideas favourite you more less".split()
+)
 
 
 def surface_features(query: str) -> list[float]:
@@ -129,7 +138,7 @@ def surface_features(query: str) -> list[float]:
     vocabulary = set(words)
     joined = f" {' '.join(words)} "
     first = words[0] if words else ""
-    how = [following for word, following in zip(words, words[1:]) if word == "how"]
+    how = [following for word, following in zip(words, words[1:], strict=False) if word == "how"]
     values = {f"has_{word}": word in vocabulary for word in ("what", "who", "when", "where", "which", "why")}
     values |= {
         "has_how_quantity": any(word in QUANTITY_ADJECTIVES for word in how),
@@ -143,9 +152,12 @@ def surface_features(query: str) -> list[float]:
         "my": "my" in vocabulary,
         "possessive": any(word.endswith("'s") for word in words),
         "opens_with_auxiliary": first in AUXILIARIES,
-        "opens_with_verb": any(first in CLASSES[name] for name in _VERB_CLASSES),
+        "opens_with_lookup_verb": first in _LOOKUP,
+        "opens_with_verb": first not in _LOOKUP and any(first in CLASSES[name] for name in _VERB_CLASSES),
         "has_opinion_word": not vocabulary.isdisjoint(_OPINION),
-        "bare_definition": len(words) <= 5 and bool(re.match(r" what (is|are)( an?)? (?!the |my )\S+ ", joined)),
+        "asks_meaning": not vocabulary.isdisjoint(_MEANING),
+        "bare_definition": len(words) <= 5
+        and bool(re.match(r" what (is|are)( an?)? (?!the |my )\S+ ", joined)),
     }
     return [float(len(tokens)) if name == "word_count" else float(values[name]) for name in SURFACE_FEATURES]
 
@@ -265,7 +277,9 @@ def _named_cues(query: str, words: list[str], core: list[str], leads: set[str]) 
     found = set(core)
     if core[0] not in _WH and found.intersection(_WH):
         opening["a question word later on"] = 1.0
-    if core[0] == "the" or not (core[0] in AUXILIARIES or core[0] in _WH or found & AUXILIARIES or len(core) > 6):
+    if core[0] == "the" or not (
+        core[0] in AUXILIARIES or core[0] in _WH or found & AUXILIARIES or len(core) > 6
+    ):
         opening["no verb, like a search"] = 1.0
     if "why" in found:
         opening["asks why"] = 1.0

@@ -30,8 +30,8 @@ __all__ = [
     "HashedFeatures",
     "PriorLogisticRegression",
     "SurfaceFeatures",
-    "build_pipeline",
     "bucket_of",
+    "build_pipeline",
     "load_prior",
 ]
 
@@ -47,30 +47,25 @@ def bucket_of(name: str) -> int:
     return crc32(name.encode()) & ((1 << BITS) - 1)
 
 
-class SurfaceFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Queries to the paper's surface features, shape (n, len(SURFACE_FEATURES))."""
-
-    def fit(self, queries: Sequence[str], labels: Any = None) -> Self:
+class _Stateless(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    def fit(self, queries: Sequence[str], labels: Any = None) -> Self:  # noqa: ARG002 - scikit-learn's signature
         """Do nothing: there is nothing to learn."""
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
+
+
+class SurfaceFeatures(_Stateless):
+    """Queries to the paper's surface features, shape (n, len(SURFACE_FEATURES))."""
 
     def transform(self, queries: Sequence[str]) -> NDArray[np.float64]:
         """Return the features."""
         return np.array([surface_features(query) for query in queries])
 
 
-class HashedFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class HashedFeatures(_Stateless):
     """Queries to hashed cues and word pieces: a sparse matrix of shape (n, 2**BITS)."""
-
-    def fit(self, queries: Sequence[str], labels: Any = None) -> Self:
-        """Do nothing: there is nothing to learn."""
-        return self
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
 
     def transform(self, queries: Sequence[str]) -> sp.csr_matrix:
         """Return the features."""
@@ -87,18 +82,11 @@ class HashedFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return matrix
 
 
-class EmbeddingFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class EmbeddingFeatures(_Stateless):
     """Queries to their vectors: the paper's first variant (384 values with all-MiniLM-L6-v2)."""
 
     def __init__(self, embedder: Any = None) -> None:
         self.embedder = embedder
-
-    def fit(self, queries: Sequence[str], labels: Any = None) -> Self:
-        """Do nothing: the embedder is given."""
-        return self
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
 
     def transform(self, queries: Sequence[str]) -> NDArray[np.float32]:
         """Return the vectors."""
@@ -112,7 +100,10 @@ def load_prior() -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
     They were learnt from the training part of NF-CATS (`ko_integrations.router.prior` makes them). Columns are
     hashes: no sentence or word of it is in the file.
     """
-    with files("ko_integrations.router").joinpath("data", "prior.npz").open("rb") as file, np.load(file) as arrays:
+    with (
+        files("ko_integrations.router").joinpath("data", "prior.npz").open("rb") as file,
+        np.load(file) as arrays,
+    ):
         return (
             arrays["coefficients"].astype(np.float64),
             arrays["precision"].astype(np.float64),
@@ -142,18 +133,18 @@ class PriorLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def fit(self, X: Any, y: Sequence[str]) -> Self:  # noqa: N803 - scikit-learn's name
         """Fit to the rows of a sparse matrix; `y` holds two classes."""
-        X = sp.csr_matrix(X)
+        rows = sp.csr_matrix(X)
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
         if len(self.classes_) != 2:
             raise ValueError(f"expected two classes, got {list(self.classes_)}")
-        self.n_features_in_ = X.shape[1]
-        start, precision, intercept = self._prior_of(X.shape[1])
+        self.n_features_in_ = rows.shape[1]
+        start, precision, intercept = self._prior_of(rows.shape[1])
         # A column no row uses keeps its prior value, so only the used ones are searched.
-        used = np.unique(X.indices)
-        rows = sp.hstack([X[:, used], np.ones((X.shape[0], 1))]).tocsr()
+        used = np.unique(rows.indices)
+        with_ones = sp.hstack([rows[:, used], np.ones((rows.shape[0], 1))]).tocsr()
         centre = np.append(start[used], intercept)
         scale = 1.0 / np.sqrt(np.append(precision[used], 0.0) * self.strength + self.l2)
-        moved = _minimise(rows, np.where(codes == 1, 1.0, -1.0), centre, scale)
+        moved = _minimise(with_ones, np.where(codes == 1, 1.0, -1.0), centre, scale)
         coefficients = start.copy()
         coefficients[used] = moved[:-1]
         self.coef_ = coefficients[None, :]
@@ -209,26 +200,18 @@ def _minimise(
 
 def build_pipeline(features: str, classifier: str, *, prior: bool, embedder: Any, seed: int) -> Pipeline:
     """Return an unfitted pipeline; `Router` checks the names."""
-    if features == "default" and classifier == "logistic_regression":
-        return Pipeline(
-            [
-                ("features", HashedFeatures()),
-                ("classifier", PriorLogisticRegression(prior="packaged" if prior else None)),
-            ]
-        )
-    steps: list[tuple[str, Any]] = [
-        (
-            "features",
-            {
-                "default": HashedFeatures,
-                "surface": SurfaceFeatures,
-                "embedding": lambda: EmbeddingFeatures(embedder),
-            }[features](),
-        )
-    ]
+    seen: Any = HashedFeatures()
+    if features == "surface":
+        seen = SurfaceFeatures()
+    elif features == "embedding":
+        seen = EmbeddingFeatures(embedder)
+    steps: list[tuple[str, Any]] = [("features", seen)]
     if features == "surface" and classifier in ("logistic_regression", "linear_svm"):
         steps.append(("scale", StandardScaler()))
-    steps.append(("classifier", _classifier(classifier, seed)))
+    if features == "default" and classifier == "logistic_regression":
+        steps.append(("classifier", PriorLogisticRegression(prior="packaged" if prior else None)))
+    else:
+        steps.append(("classifier", _classifier(classifier, seed)))
     return Pipeline(steps)
 
 

@@ -53,7 +53,9 @@ def learn_prior(
 
 def main() -> None:
     """Read a labelled file, write the prior."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("train", type=Path, help="NF-CATS train.csv")
     parser.add_argument("--output", type=Path, default=Path(__file__).parent / "data" / "prior.npz")
     options = parser.parse_args()

@@ -1,61 +1,30 @@
 """The router: fit on first use, classify, say why, save and load without pickle."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from math import exp
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, Self, cast
+from typing import Any, Final, Self
 
-from ko_integrations.errors import InvalidInputError, KOError, MissingExtraError
+from ko_integrations.errors import InvalidInputError, MissingExtraError
 from ko_integrations.router.datasets import LABELS, Label, Link, packaged, packaged_links
-from ko_integrations.router.features import AUXILIARIES, SURFACE_FEATURES, query_features, surface_features, words_of
+from ko_integrations.router.features import AUXILIARIES, words_of
+from ko_integrations.router.files import read, write
 from ko_integrations.router.links import SubjectLinker
+from ko_integrations.router.reasons import (
+    RouteDecision,
+    Weighed,
+    decide,
+    default_reasons,
+    log_odds,
+    surface_reasons,
+)
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-__all__ = ["CLASSIFIERS", "FEATURES", "RouteDecision", "Router", "RouterFileError"]
+__all__ = ["CLASSIFIERS", "FEATURES", "Router"]
 
 FEATURES: Final = ("default", "surface", "embedding")
 CLASSIFIERS: Final = ("logistic_regression", "random_forest", "linear_svm", "gradient_boosting")
-_SHOWN: Final = 3
-# What a saved router may hold beyond what skops trusts anyway.
-_OWN_TYPES: Final = frozenset(
-    {
-        "ko_integrations.router.pipelines.EmbeddingFeatures",
-        "ko_integrations.router.pipelines.HashedFeatures",
-        "ko_integrations.router.pipelines.PriorLogisticRegression",
-        "ko_integrations.router.pipelines.SurfaceFeatures",
-        "sklearn.calibration._CalibratedClassifier",
-        "sklearn.calibration._SigmoidCalibration",
-        "sklearn.tree._tree.Tree",
-    }
-)
-_FORMAT: Final = 1
 _LINKS: Final[tuple[Link, ...]] = ("subject", "slot")
-_Weighed = tuple[float, str]  # a share of the log-odds of "factual", and its name
-
-
-class RouterFileError(KOError):
-    """The file is no saved router, or holds types a router does not consist of; nothing of it was run."""
-
-
-@dataclass(frozen=True, slots=True)
-class RouteDecision:
-    """Where a query goes.
-
-    Attributes:
-        label: "factual" (ask the store) or "fuzzy" (ask the model).
-        probability: of that label, 0.5 to 1.
-        why: the few features that weighed most, with their share of the log-odds.
-    """
-
-    label: Label
-    probability: float
-    why: str
 
 
 class Router:
@@ -99,7 +68,9 @@ class Router:
         if features not in FEATURES:
             raise InvalidInputError("features", f"expected one of {', '.join(FEATURES)}, got {features!r}")
         if classifier not in CLASSIFIERS:
-            raise InvalidInputError("classifier", f"expected one of {', '.join(CLASSIFIERS)}, got {classifier!r}")
+            raise InvalidInputError(
+                "classifier", f"expected one of {', '.join(CLASSIFIERS)}, got {classifier!r}"
+            )
         if features == "embedding" and embedder is None:
             raise InvalidInputError("embedder", "the embedding features need one")
         self.features = features
@@ -134,7 +105,7 @@ class Router:
         if not queries:
             return []
         pipeline = self._fitted()
-        odds = _log_odds(pipeline[-1], pipeline[:-1].transform(queries))
+        odds = log_odds(pipeline[-1], pipeline[:-1].transform(queries))
         decisions = []
         for number, query in enumerate(queries):
             value = float(odds[number])
@@ -142,7 +113,7 @@ class Router:
             if self.subject_linker is not None:
                 value, said = self._linked(value, self.subject_linker(query))
                 reasons = said + reasons
-            decisions.append(_decision(value, reasons))
+            decisions.append(decide(value, reasons))
         return decisions
 
     def predict(self, queries: Sequence[str]) -> list[Label]:
@@ -156,7 +127,7 @@ class Router:
         if not queries:
             return []
         pipeline = self._fitted()
-        odds = _log_odds(pipeline[-1], pipeline[:-1].transform(queries)).tolist()
+        odds = log_odds(pipeline[-1], pipeline[:-1].transform(queries)).tolist()
         if self.subject_linker is not None:
             odds = [
                 self._linked(value, self.subject_linker(query))[0]
@@ -191,7 +162,10 @@ class Router:
         if len(set(own)) < 2:
             raise InvalidInputError("labels", "both labels must occur")
         pipeline = self._unfitted()
-        _fit(pipeline, self.features, texts, own)
+        try:
+            _fit(pipeline, self.features, texts, own)
+        except ValueError as exc:
+            raise InvalidInputError("queries", f"{self.classifier} cannot be fitted to them: {exc}") from exc
         with self._lock:
             self._pipeline, self._link_weights = pipeline, None
         return self
@@ -213,12 +187,14 @@ class Router:
                         self._pipeline = self._unfitted()
                         _fit(self._pipeline, self.features, packaged().texts, packaged().labels)
                     else:
-                        self._pipeline = _packaged_pipeline(self.features, self.classifier, self.prior, self.seed)
+                        self._pipeline = _packaged_pipeline(
+                            self.features, self.classifier, self.prior, self.seed
+                        )
         return self._pipeline
 
     # The store's word ----------------------------------------------------------------------------
 
-    def _linked(self, value: float, link: Link) -> tuple[float, list[_Weighed]]:
+    def _linked(self, value: float, link: Link) -> tuple[float, list[Weighed]]:
         """Return the log-odds with what the store says, and that as a reason."""
         if link == "none":
             return value, []
@@ -238,7 +214,7 @@ class Router:
 
         rows = packaged_links()
         pipeline = self._fitted()
-        odds = _log_odds(pipeline[-1], pipeline[:-1].transform([query for query, _, _ in rows]))
+        odds = log_odds(pipeline[-1], pipeline[:-1].transform([query for query, _, _ in rows]))
         columns = [
             [float(value), *(float(link == kind) for kind in _LINKS)]
             for value, (_, _, link) in zip(odds, rows, strict=True)
@@ -249,12 +225,12 @@ class Router:
 
     # Saying why ----------------------------------------------------------------------------------
 
-    def _reasons(self, pipeline: Any, query: str) -> list[_Weighed]:
+    def _reasons(self, pipeline: Any, query: str) -> list[Weighed]:
         if self.features == "embedding":
             return []
         if self.features == "surface":
-            return _surface_reasons(pipeline, query)
-        return _default_reasons(pipeline[-1], query)
+            return surface_reasons(pipeline, query)
+        return default_reasons(pipeline[-1], query)
 
     # Files ---------------------------------------------------------------------------------------
 
@@ -264,19 +240,17 @@ class Router:
         Raises:
             MissingExtraError: skops or scikit-learn is not installed.
         """
-        skops = _skops()
         pipeline = self._fitted()
         if self.features == "embedding":
             pipeline = type(pipeline)([("features", type(pipeline[0])()), *pipeline.steps[1:]])
         content = {
-            "format": _FORMAT,
             "features": self.features,
             "classifier": self.classifier,
             "prior": self.prior,
             "seed": self.seed,
             "pipeline": pipeline,
         }
-        skops.dump(content, path)
+        write(content, path)
 
     @classmethod
     def load(
@@ -289,7 +263,7 @@ class Router:
             RouterFileError: the file is missing, damaged, of another format or holds other types.
             MissingExtraError: skops or scikit-learn is not installed.
         """
-        content = _read(path)
+        content = read(path)
         router = cls(
             content["features"],
             content["classifier"],
@@ -338,88 +312,3 @@ def _check(queries: Sequence[str]) -> None:
             raise InvalidInputError("query", f"expected a string, got {type(query).__name__}")
         if not query.strip():
             raise InvalidInputError("query", "is empty")
-
-
-def _log_odds(model: Any, rows: Any) -> "NDArray[np.float64]":
-    """Return the log-odds of "factual" by whatever classifier."""
-    import numpy as np
-
-    if hasattr(model, "decision_function"):
-        odds: NDArray[np.float64] = np.asarray(model.decision_function(rows))
-        # Classes are in alphabetic order, so scores speak for "fuzzy".
-        return -odds
-    chance = np.clip(model.predict_proba(rows)[:, list(model.classes_).index("factual")], 1e-6, 1 - 1e-6)
-    return cast("NDArray[np.float64]", np.log(chance / (1 - chance)))
-
-
-def _decision(odds: float, reasons: list[_Weighed]) -> RouteDecision:
-    """Return the decision; of the reasons, those that speak for it come first."""
-    label: Label = "factual" if odds > 0 else "fuzzy"
-    ordered = sorted(reasons, key=lambda reason: ((reason[0] > 0) != (odds > 0), -abs(reason[0])))
-    why = [
-        f"{name} ({'factual' if weight > 0 else 'fuzzy'} {abs(weight):.1f})"
-        for weight, name in ordered[:_SHOWN]
-        if abs(weight) >= 0.05
-    ]
-    probability = 1.0 / (1.0 + exp(-min(abs(odds), 500.0)))
-    return RouteDecision(label, probability, "; ".join(why) or "the query as a whole")
-
-
-def _default_reasons(model: Any, query: str) -> list[_Weighed]:
-    """Return what each cue and word adds to the log-odds; letter pieces and pairs of cues are left out."""
-    if not hasattr(model, "coef_"):
-        return []
-    from ko_integrations.router.pipelines import bucket_of
-
-    return [
-        (-float(model.coef_[0, bucket_of(name)]) * value, _readable(name))
-        for name, value in query_features(query).items()
-        if not name.startswith("letters ") and ", " not in name
-    ]
-
-
-def _readable(name: str) -> str:
-    """Return the name of a feature as `why` shows it."""
-    if not name.startswith("word "):
-        return name
-    words = name.removeprefix("word ")
-    if words.startswith("^ "):
-        return f"opens '{words[2:]}'"
-    return f"ends '{words[:-2]}'" if words.endswith(" $") else f"'{words}'"
-
-
-def _surface_reasons(pipeline: Any, query: str) -> list[_Weighed]:
-    """Return by how much the log-odds fall without each surface feature: this holds for any classifier."""
-    import numpy as np
-
-    row = np.array([surface_features(query)])
-    present = np.flatnonzero(row[0])
-    without = np.repeat(row, len(present) + 1, axis=0)
-    without[np.arange(len(present)), present] = 0.0
-    odds = _log_odds(pipeline[1:], without)
-    return [(float(odds[-1] - odds[number]), SURFACE_FEATURES[column]) for number, column in enumerate(present)]
-
-
-def _skops() -> Any:
-    try:
-        import skops.io
-    except ModuleNotFoundError as exc:
-        raise MissingExtraError("skops", "router") from exc
-    return skops.io
-
-
-def _read(path: str | Path) -> dict[str, Any]:
-    """Return the content of a saved router, refusing every type that no router holds."""
-    from zipfile import BadZipFile
-
-    skops = _skops()
-    try:
-        unknown = sorted(set(skops.get_untrusted_types(file=path)) - _OWN_TYPES)
-        if unknown:
-            raise RouterFileError(f"{path} holds {', '.join(unknown)}")
-        content = skops.load(path, trusted=sorted(_OWN_TYPES))
-    except (OSError, BadZipFile, KeyError, ValueError, TypeError) as exc:
-        raise RouterFileError(f"{path} is no saved router: {exc}") from exc
-    if not isinstance(content, dict) or content.get("format") != _FORMAT:
-        raise RouterFileError(f"{path} is no router of format {_FORMAT}")
-    return content

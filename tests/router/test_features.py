@@ -1,0 +1,76 @@
+"""What the router sees of a query."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ko_integrations.router.features import (
+    SURFACE_FEATURES,
+    query_cues,
+    query_features,
+    surface_features,
+    words_of,
+)
+
+
+def named(query: str) -> dict[str, float]:
+    return dict(zip(SURFACE_FEATURES, surface_features(query), strict=True))
+
+
+def test_the_papers_surface_features() -> None:
+    found = named("When is the flight of Bob?")
+    assert found["has_when"] == found["is_the"] == found["of"] == found["ends_with_question_mark"] == 1
+    assert found["has_proper_noun"] == 1
+    assert found["word_count"] == 6
+    assert found["has_what"] == found["has_creative_verb"] == found["my"] == 0
+    assert named("write a poem about my cat")["has_creative_verb"] == 1
+    assert named("Can you explain gravity?")["has_explanatory_verb"] == 1
+    assert named("How many moons has Mars?")["has_how_quantity"] == 1
+    assert named("How do I cook rice?")["has_how_quantity"] == 0
+
+
+@pytest.mark.parametrize(
+    ("query", "cue"),
+    [
+        ("What is the capital of Peru?", "asks for the X of Y"),
+        ("could you tell me what the capital of peru is", "lead: polite request"),
+        ("what is osmosis", "asks what a thing is, with nothing else said"),
+        ("how many moons has mars", "asks how much, how many, how long"),
+        ("What year did it end?", "asks which one of a kind ('what year', 'which city')"),
+        ("Is Anna vegetarian?", "yes-no question"),
+        ("bob email", "no verb, like a search"),
+        ("The treaty was signed where?", "a question word later on"),
+        ("You are a pirate.", "gives the listener a role"),
+        ("give me the date of the vote", "asks for the X of Y"),
+    ],
+)
+def test_cues(query: str, cue: str) -> None:
+    assert cue in query_cues(query)
+
+
+def test_a_quotation_is_one_word_and_asks_for_nothing() -> None:
+    assert words_of('Who wrote "How to Explain Anything"?') == ["who", "wrote", "quoted", "?"]
+    assert "a word of 'verb of explaining'" not in query_cues('Who wrote "Explain This"?')
+
+
+def test_chat_spellings_are_written_out() -> None:
+    assert words_of("whats ur email plz") == ["what", "is", "your", "email", "please"]
+    assert words_of("What’s up") == words_of("what's up")
+
+
+@given(st.text())
+def test_any_text_has_features(text: str) -> None:
+    assert len(surface_features(text)) == len(SURFACE_FEATURES)
+    assert all(value > 0 for value in query_features(text).values())
+
+
+@given(st.text(min_size=1), st.text(min_size=1))
+def test_of_a_long_text_only_the_beginning_and_the_end_are_read(beginning: str, end: str) -> None:
+    start, stop = f"Listen: {beginning} ".ljust(1_500, "x"), f" {end} now?".rjust(500, "y")
+    longer, longest = (query_features(f"{start[:1500]}{'z' * size}{stop[-500:]}") for size in (1_000, 50_000))
+    assert longer == longest
+
+
+@given(st.text(alphabet="abc ?'", min_size=1))
+def test_features_do_not_depend_on_the_surrounding_space(text: str) -> None:
+    assert query_features(f"  {text}\n") == query_features(text)
