@@ -34,6 +34,9 @@ it would be 0.95 at 0.46, and 13 of 85. `ko bench understanding` prints the poin
 """
 MAX_WORDINGS = 512
 _ALTERNATIVES = re.compile(r"\(([^()]*)\)")
+_DIRECTED = re.compile(r"^(?:is|was|are|were|be)_|_(?:of|by|to)$")
+"""Names that state a fact from one side ("capital_of", "is_ceo"): likeness does not tell which."""
+_CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 _SPACES = re.compile(r"\s+")
 
 
@@ -108,7 +111,7 @@ class Resolution(BaseModel):
 
     Attributes:
         predicate: the canonical name; the normalised name itself when `how` is `new`.
-        how: `exact`, `alias`, `morphology` (inflection, word order, `is_`/`has_`), `embedding` or `new`.
+        how: `exact`, `alias`, `morphology` (inflection, word order, `is_`/`has_`, camelCase), `embedding` or `new`.
         score: 1.0 for the deterministic ways, the cosine similarity for `embedding`, 0.0 for `new`.
     """
 
@@ -282,7 +285,10 @@ class Vocabulary:
         """
         key = normalize_predicate(name)
         found = self._resolved.get(key) or self._remember(key, self._by_form(key))
-        if found.how == "new" and embedder is not None and key:
+        if found.how == "new" and _CAMEL.search(name):
+            split = self._by_form(normalize_predicate(_CAMEL.sub("_", name)))
+            found = found if split.how == "new" else split.model_copy(update={"how": "morphology"})
+        if found.how == "new" and embedder is not None and key and not _DIRECTED.search(key):
             found = self._by_meaning(key, embedder) or found
         if found.how == "new" and self.strict:
             raise UnknownPredicateError("predicate", f"{name!r} is not in the vocabulary")

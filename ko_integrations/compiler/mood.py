@@ -59,7 +59,10 @@ _SPELLINGS = {
     "cant": "can't", "wont": "won't", "thats": "that's", "hes": "he's", "shes": "she's", "theyre": "they're",
 }  # fmt: skip
 _LOOSE = frozenset(form for word in _SPELLINGS for form in (word, word.capitalize()))
-_UNSPELT = re.compile(rf"\b(?:{'|'.join(word for word in _SPELLINGS if word not in ('im', 'ive'))})\b|(?:^|(?<=and )|(?<=but )|(?<=, ))(?:im|ive)\b", re.IGNORECASE)
+_UNSPELT = re.compile(
+    rf"\b(?:{'|'.join(word for word in _SPELLINGS if word not in ('im', 'ive'))})\b|(?:^|(?<=and )|(?<=but )|(?<=, ))(?:im|ive)\b",
+    re.IGNORECASE,
+)
 _FOUND_TO_BE = re.compile(r"\b(is|was|are|were) (?:found|shown|determined|measured|estimated|known) to be\b")
 _ADVERB = re.compile(r"^(?P<adverb>[A-Z][a-z]+ly), (?P<head>.+?) (?P<be>is|was|are|were) (?P<rest>.+)$")
 _CALL_ME = re.compile(

@@ -209,7 +209,11 @@ def _key(words: list[str], number: int) -> str:
         return "'s"
     if word == ".":
         return ""
-    if word == "A" and (words[number + 1 : number + 2] == ["."] or number and not "".join(words[number + 1 : number + 2])[:1].isalnum()):
+    if word == "A" and (
+        words[number + 1 : number + 2] == ["."]
+        or number
+        and not "".join(words[number + 1 : number + 2])[:1].isalnum()
+    ):
         return "a"  # "influenza A", "A. A. Milne": no article
     if (
         word in ("Not", "Never")
