@@ -213,18 +213,22 @@ def _noun_after(words: Sequence[Word], rest: Sequence[int]) -> tuple[frozenset[s
     """
     focus: list[Word] = []
     kinds: frozenset[str] = frozenset()
+    headed = False
     for place, i in enumerate(rest):
         word = words[i]
         if not word.is_word or word.lower in FUNCTION_WORDS:
             if focus and not _joins(words, word, rest[place + 1 : place + 2]):
                 break
+            headed = bool(focus)
             continue
         if (word.lower in CARRIERS and word.key not in _KIND_NOUNS) or _is_light(words, i):
             if focus:
                 break
             continue
         focus.append(word)
-        kinds = kinds or _KIND_NOUNS.get(word.key, frozenset())
+        # The head of "capital city" is its last noun, of "chief of state" the one before "of".
+        if not headed:
+            kinds = _KIND_NOUNS.get(word.key, kinds)
         if len(focus) == 4:
             break
     return kinds, focus

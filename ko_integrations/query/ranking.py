@@ -67,7 +67,8 @@ def rank(candidates: Sequence[Candidate], embedder: Embedder, nearness: Nearness
     labels = list(dict.fromkeys(label for r in ranked for label in _labels(r.candidate)))
     table = nearness.between(embedder, texts, labels)
     near = {(text, label): table[i][j] for i, text in enumerate(texts) for j, label in enumerate(labels)}
-    return sorted((_with_meaning(r, near) for r in ranked), key=lambda r: -r.score)
+    # The score tells paths apart by how much they explain, the probability by what they leave unexplained.
+    return sorted((_with_meaning(r, near) for r in ranked), key=lambda r: -(r.score + r.probability))
 
 
 def _by_words(candidate: Candidate) -> float:
