@@ -7,6 +7,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST_ARGS ?= -n 2
+TIMELINES ?= ../shared/data/dyknow/timelines.countries.jsonl
 
 # No test, demo or measurement asks a model hub or reports home.
 export HF_HUB_OFFLINE = 1
@@ -23,9 +24,11 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[all,docs]' --group test --group lint
 	touch $@
 
+# The story; then the main job on real timelines, where the public data set is there (see CONTRIBUTING.md).
 demo: $(STAMP)
 	$(BIN)/ko demo
-	$(BIN)/ko demo --timelines
+	@if [ -e $(TIMELINES) ]; then $(BIN)/ko demo --timelines $(TIMELINES); \
+	else echo "No real timelines: $(TIMELINES) is absent."; fi
 
 test: $(STAMP)
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
