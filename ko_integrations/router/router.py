@@ -34,7 +34,8 @@ class Router:
     to create, explain, define a concept, advise, compare, plan, summarise, argue.
 
     The model is fitted from the packaged queries on the first call and kept for the process; the default also starts
-    from coefficients learnt on the training part of NF-CATS (`prior=False` leaves them out). Reading it is safe from any thread.
+    from coefficients learnt on the training part of NF-CATS (`prior=False` leaves them out). Classifying is safe from
+    any thread.
 
     Args:
         features: "default" (cues and word pieces), "surface" (the paper's hand-made features) or "embedding".
