@@ -158,12 +158,7 @@ class Database(ABC):
     def _again(self, error: Exception) -> bool:
         """Tell whether a read may be tried once more on a new connection, having let go of the old one."""
         local = self._local
-        if (
-            local.depth
-            or self._closed
-            or local.lease is None
-            or not self.is_lost(error, local.lease.driver)
-        ):
+        if local.depth or self._closed or local.lease is None or not self.is_lost(error, local.lease.driver):
             return False
         local.lease.drop()
         local.connection = local.lease = None
@@ -301,7 +296,7 @@ class Database(ABC):
         """Return the format of the log in this database, 0 when there is nothing yet.
 
         Raises:
-            NotAStoreError, LogCorruptError, LogVersionError: it is no log of ours, or not one we can use.
+            NotAStoreError, LogCorruptError: it is no log of ours, or cannot be read.
         """
 
     @abstractmethod

@@ -7,6 +7,7 @@ from sqlalchemy import insert
 from sqlalchemy.engine import Dialect
 from sqlalchemy.schema import CreateIndex, CreateTable
 
+from ko_integrations.errors import LogVersionError
 from ko_integrations.log.engines import Database, Query
 from ko_integrations.log.schema import metadata, migration
 
@@ -39,10 +40,11 @@ def migrate(database: Database, migrations: Sequence[Migration] = MIGRATIONS) ->
     """Apply what is missing. Safe from several processes at once: each looks again inside its transaction.
 
     Raises:
-        NotAStoreError, LogCorruptError, LogVersionError, LogUnavailableError: see `Database.inspect`.
+        LogVersionError: a newer release wrote it.
+        NotAStoreError, LogCorruptError, LogUnavailableError: see `Database.inspect`.
     """
     newest = migrations[-1].number
-    while database.inspect() < newest:
+    while (number := database.inspect()) < newest:
         with database.transaction():
             done = database.recorded()
             step = next((step for step in migrations if step.number > done), None)
@@ -51,3 +53,5 @@ def migrate(database: Database, migrations: Sequence[Migration] = MIGRATIONS) ->
             database.script(step.statements(database.dialect))
             Query(database, insert(migration)).run(number=step.number, name=step.name)
             database.stamp(step.number)
+    if number > newest:
+        raise LogVersionError(f"the log has format {number}; this release reads up to {newest}")

@@ -15,13 +15,12 @@ from ko_integrations.errors import (
     LogCorruptError,
     LogError,
     LogUnavailableError,
-    LogVersionError,
     MissingExtraError,
     NotAStoreError,
     StoreClosedError,
 )
 from ko_integrations.log.engines import Database
-from ko_integrations.log.schema import APPLICATION_ID, FORMAT, metadata
+from ko_integrations.log.schema import APPLICATION_ID, metadata
 
 try:
     import psycopg
@@ -128,12 +127,7 @@ class PostgresDatabase(Database):
                 f"{self._url.database} has a table {found[0][0]} that is not ours; it was left alone"
             )
         row = self.one("SELECT MAX(number) FROM ko_migration", ())
-        number = int(row[0] or 0) if row else 0
-        if number > FORMAT:
-            raise LogVersionError(
-                f"{self._url.database} has format {number}; this release reads up to {FORMAT}"
-            )
-        return number
+        return int(row[0] or 0) if row else 0
 
     def stamp(self, number: int) -> None:
         """The table of migrations is the record."""

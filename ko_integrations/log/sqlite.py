@@ -14,12 +14,11 @@ from ko_integrations.errors import (
     LogCorruptError,
     LogError,
     LogUnavailableError,
-    LogVersionError,
     NotAStoreError,
     StoreClosedError,
 )
 from ko_integrations.log.engines import Database, Row
-from ko_integrations.log.schema import APPLICATION_ID, FORMAT
+from ko_integrations.log.schema import APPLICATION_ID
 
 __all__ = ["MemoryDatabase", "SqliteDatabase"]
 
@@ -134,8 +133,6 @@ class SqliteDatabase(Database):
             if connection is not None:
                 connection.close()
         if application == APPLICATION_ID:
-            if number > FORMAT:
-                raise LogVersionError(f"{self.path} has format {number}; this release reads up to {FORMAT}")
             return int(number)
         if application or number or tables:
             raise NotAStoreError(f"{self.path} is the SQLite file of another program; it was left alone")
