@@ -83,7 +83,7 @@ class Addresser:
             InvalidInputError: subject or predicate cannot be stored, or a member is needed and missing.
             UnknownPredicateError: undeclared under a strict vocabulary.
         """
-        check_text(subject, "subject")
+        check_text(subject, "subject", blank=verbatim)
         check_text(predicate, "predicate")
         if verbatim:
             slot = slot_id(namespace, subject, predicate, verbatim=True)

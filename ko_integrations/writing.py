@@ -316,7 +316,7 @@ def erase(
 ) -> EraseReport:
     """Erase a subject, one of its predicates, or one value; with `mentions` also the facts naming it."""
     handle.refuse_in_batch("erase")
-    check_text(subject, "subject")
+    check_text(subject, "subject", blank=verbatim)
     if predicate is not None:
         check_text(predicate, "predicate")
     subject_key = subject if verbatim else handle.addresser.subject_key(namespace, subject)

@@ -7,7 +7,7 @@ from ko_integrations.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from ko_integrations.langchain.chain import create_ko_chain
-    from ko_integrations.langchain.compiler import create_ko_compiler
+    from ko_integrations.langchain.compiler import create_ko_compiler, create_ko_parser
     from ko_integrations.langchain.conversation import KOConversationMemory
     from ko_integrations.langchain.graph_store import KOLangGraphStore
     from ko_integrations.langchain.ingest import ko_ingest
@@ -25,6 +25,7 @@ _HOMES = {
     "KOVectorStore": "vectorstore",
     "create_ko_chain": "chain",
     "create_ko_compiler": "compiler",
+    "create_ko_parser": "compiler",
     "create_ko_tools": "tools",
     "ko_ingest": "ingest",
 }
@@ -44,6 +45,7 @@ __all__ = [
     "KOVectorStore",
     "create_ko_chain",
     "create_ko_compiler",
+    "create_ko_parser",
     "create_ko_tools",
     "ko_ingest",
 ]

@@ -1,4 +1,4 @@
-"""A compiler (and query parser) from any LangChain chat model, its calls visible as runs."""
+"""A compiler and a query parser from any LangChain chat model, their calls visible as runs."""
 
 import json
 from typing import Any
@@ -6,13 +6,15 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables.config import merge_configs
 
 from ko_integrations.compiler import LLMCompiler
 from ko_integrations.errors import ModelError
 from ko_integrations.memory.prompt import TokenCounter
 from ko_integrations.models import count_tokens
+from ko_integrations.query import LLMQueryParser
 
-__all__ = ["ChatTextModel", "create_ko_compiler"]
+__all__ = ["ChatTextModel", "create_ko_compiler", "create_ko_parser"]
 
 
 def create_ko_compiler(
@@ -27,6 +29,18 @@ def create_ko_compiler(
     return LLMCompiler(ChatTextModel(model, run_name="ko_compile", config=config), **options)
 
 
+def create_ko_parser(
+    model: BaseChatModel, *, config: RunnableConfig | None = None, wording: bool = False, **options: Any
+) -> LLMQueryParser:
+    """Return a parser for `KnowledgeStore.open(parser=...)` that reads questions with a chat model.
+
+    Each call is a run named `ko_parse`. It reads only: the wording of the answer is left to the model of the
+    chain or agent (`wording=True` for an `ask` that answers in words). `options` go to `LLMQueryParser`.
+    """
+    reader = ChatTextModel(model, run_name="ko_parse", config=config)
+    return LLMQueryParser(reader, wording=wording, **options)
+
+
 class ChatTextModel:
     """A LangChain chat model as the core's `TextModel`, with structured output where the model has it."""
 
@@ -39,7 +53,7 @@ class ChatTextModel:
         count: TokenCounter = count_tokens,
     ) -> None:
         self._model, self._count = model, count
-        self._config = RunnableConfig(**{"run_name": run_name, "tags": ["ko_integrations"], **(config or {})})
+        self._config = merge_configs({"run_name": run_name, "tags": ["ko_integrations"]}, config)
 
     def complete(self, system: str, prompt: str, *, schema: dict[str, Any] | None = None) -> tuple[str, int]:
         """Return (text, tokens used); with a schema the text is JSON, as far as the model kept to it.

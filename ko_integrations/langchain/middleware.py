@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
+from hashlib import sha256
 from threading import Lock
 from typing import Annotated, Any, NotRequired
 
@@ -151,8 +152,7 @@ class KOMemoryMiddleware(AgentMiddleware[KOMemoryState, Any, Any]):
         named = (*self._scope.store.namespace_path, *parts)
         source = self._source or (named[-1] if named else None)
         said = [
-            Said(message.text, key=message.id and f"message {message.id}", source=source)
-            for message in _new_human_messages(messages)
+            Said(message.text, key=_key(message), source=source) for message in _new_human_messages(messages)
         ]
         try:
             return {"ko_memory": learn(self._scope.store.namespace(*parts), said).to_dict()}
@@ -175,6 +175,12 @@ def _new_human_messages(messages: Sequence[AnyMessage]) -> list[HumanMessage]:
             found.insert(0, message)
         end -= 1
     return found
+
+
+def _key(message: HumanMessage) -> str | None:
+    """Return what names a message for ever: its id, and its text should somebody use an id again."""
+    digest = sha256(message.text.encode(errors="replace")).hexdigest()
+    return f"message {message.id} {digest}" if message.id else None
 
 
 def _appended(system: SystemMessage | None, block: str) -> SystemMessage:

@@ -1,7 +1,7 @@
 """`create_ko_tools`: remember, recall, forget and history for a tool-calling model."""
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 from langchain.tools import ToolRuntime
@@ -33,8 +33,8 @@ def create_ko_tools(
     """Return the tools `remember`, `recall`, `forget` and `history` over a store.
 
     Inside an agent each call works on the namespace that the runtime context names (see `Scope`); outside one
-    on the store as given. Calls may run in parallel. A call that is replayed (same tool call id) changes
-    nothing. What the store refuses is told to the model, not raised.
+    on the store as given. Calls may run in parallel. A call that is replayed (same message, same
+    call id) changes nothing. What the store refuses is told to the model, not raised.
 
     Args:
         store: whose facts, or below whose namespace they are.
@@ -104,5 +104,12 @@ def _view(scope: Scope, runtime: ToolRuntime[Any, Any] | None) -> KnowledgeStore
 
 
 def _call_key(runtime: ToolRuntime[Any, Any] | None) -> str | None:
-    call = None if runtime is None else runtime.tool_call_id
-    return None if not call else f"call {call}"
+    """Return what names a tool call for ever: its message and its id, for ids alone may come again."""
+    if runtime is None or not runtime.tool_call_id:
+        return None
+    state = runtime.state
+    messages = state.get("messages", ()) if isinstance(state, Mapping) else getattr(state, "messages", ())
+    for message in reversed(messages):
+        if any(call["id"] == runtime.tool_call_id for call in getattr(message, "tool_calls", ())):
+            return f"call {message.id} {runtime.tool_call_id}" if message.id else None
+    return None

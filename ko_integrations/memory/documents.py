@@ -23,10 +23,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DOCUMENT",
+    "INTERNAL",
     "StoredDocument",
     "content_id",
     "document_history",
     "document_where",
+    "end_fact",
+    "fact_history",
     "get_documents",
     "key_id",
     "latest_metadata",
@@ -34,6 +37,9 @@ __all__ = [
     "remove_documents",
     "to_document",
 ]
+
+INTERNAL = "ko:"
+"""Predicates that start so hold documents, nodes and items under keys of their own, not facts of a subject."""
 
 DOCUMENT = "ko:document"
 """The predicate of a document that is stored under an id of its own."""
@@ -163,9 +169,11 @@ def to_document(ko: KnowledgeObject) -> StoredDocument:
 
 
 def latest_metadata(ko: KnowledgeObject) -> dict[str, Any]:
-    """Return what the caller attached when the version was last asserted."""
-    confirmations = ko.provenance.confirmations
-    return dict((confirmations[-1].metadata if confirmations else ko.provenance.metadata) or {})
+    """Return what was last attached to the version; who confirmed it without metadata changed nothing."""
+    for confirmation in reversed(ko.provenance.confirmations):
+        if confirmation.metadata is not None:
+            return dict(confirmation.metadata)
+    return dict(ko.provenance.metadata or {})
 
 
 def get_documents(store: "KnowledgeStore", ids: Sequence[str]) -> list[StoredDocument]:
@@ -193,17 +201,34 @@ def remove_documents(store: "KnowledgeStore", ids: Sequence[str], *, erase: bool
         return len(heads)
     with store.batch():
         for ko in heads.values():
-            store.retract(ko.subject, ko.predicate, _member(store, ko), verbatim=ko.predicate == DOCUMENT)
+            end_fact(store, ko)
     return len(heads)
 
 
+def end_fact(store: "KnowledgeStore", ko: KnowledgeObject) -> list[KnowledgeObject]:
+    """Retract a fact that was read, whatever kind it is; return the versions that ended."""
+    return store.retract(ko.subject, ko.predicate, _member(store, ko), verbatim=_is_verbatim(ko))
+
+
+def fact_history(store: "KnowledgeStore", ko: KnowledgeObject) -> list[KnowledgeObject]:
+    """Return every version of a fact that was read, oldest first; of a set that of its member alone."""
+    return store.history(
+        ko.subject, ko.predicate, object=_member(store, ko), verbatim=_is_verbatim(ko)
+    )
+
+
 def _erase(store: "KnowledgeStore", ko: KnowledgeObject) -> None:
-    store.erase(ko.subject, ko.predicate, _member(store, ko), verbatim=ko.predicate == DOCUMENT)
+    store.erase(ko.subject, ko.predicate, _member(store, ko), verbatim=_is_verbatim(ko))
+
+
+def _is_verbatim(ko: KnowledgeObject) -> bool:
+    """Tell whether a fact is addressed by the adapters' own keys, which all have predicates of ours."""
+    return ko.predicate.startswith(INTERNAL)
 
 
 def _member(store: "KnowledgeStore", ko: KnowledgeObject) -> Any:
     """Return the object where it is part of the address (a member of a set), else None."""
-    is_set = ko.predicate != DOCUMENT and store.vocabulary.cardinality(ko.predicate) == "set"
+    is_set = not _is_verbatim(ko) and store.vocabulary.cardinality(ko.predicate) == "set"
     return ko.object if is_set else None
 
 
@@ -211,8 +236,7 @@ def document_history(store: "KnowledgeStore", id: str) -> list[StoredDocument]:
     """Return every version of a document, oldest first, `[]` for an unknown id."""
     chain = store.history(id, DOCUMENT, verbatim=True)
     if not chain and (facts := _facts_by_id(store, [id])):
-        ko = facts[id]
-        chain = store.history(ko.subject, ko.predicate, object=_member(store, ko))
+        chain = fact_history(store, facts[id])
     return [to_document(ko) for ko in chain]
 
 

@@ -20,6 +20,10 @@ MAX_WORDS = 256
 """Words of a message in which subjects are looked for, so that a pasted document costs no more than a page."""
 
 
+MAX_NAMED = 100
+"""Facts of named subjects that are kept: more than fits into any prompt."""
+
+
 @dataclass(frozen=True)
 class Recalled:
     """The facts, most needed first, and what kept the semantic part from being read, if anything did."""
@@ -49,7 +53,8 @@ def recall(
     except (EmbedderError, SemanticIndexError) as failure:
         hits, error = [], f"{type(failure).__name__}: {failure}"
     rank = {hit.ko.id: place for place, hit in enumerate(hits)}
-    ordered = sorted(named, key=lambda ko: (rank.get(ko.id, k), -_overlap(ko, _keys(text))))
+    keys = _keys(text)
+    ordered = sorted(named, key=lambda ko: (rank.get(ko.id, k), -_overlap(ko, keys)))[:MAX_NAMED]
     others = [hit.ko for hit in hits if not hit.ko.predicate.startswith(INTERNAL)]
     return Recalled(tuple({ko.id: ko for ko in (*ordered, *others)}.values()), error)
 

@@ -70,13 +70,17 @@ class LLMQueryParser:
     `model` is a LangChain chat model, a LlamaIndex LLM or a `TextModel`. Call one chooses subject, path of
     predicates and time among what is stored, and is asked to mend its reply once; call two words the answer.
     Both prompts are bounded, so that a query costs at most 900 tokens whatever the size of the store.
-    `on_usage` is told what each question cost.
+    `on_usage` is told what each question cost. Without `wording` there is no second call, and `Answer.text`
+    is the plain sentence: for callers whose own model words the answer.
 
     Source: main paper 4.2; follow-up paper, cost of a query.
     """
 
-    def __init__(self, model: Any, *, on_usage: Callable[[Usage], None] | None = None) -> None:
+    def __init__(
+        self, model: Any, *, wording: bool = True, on_usage: Callable[[Usage], None] | None = None
+    ) -> None:
         self._model: TextModel = as_text_model(model)
+        self._wording = wording
         self._on_usage = on_usage
 
     def answer(
@@ -89,7 +93,8 @@ class LLMQueryParser:
         """
         session = _Session(self._model, question[:_QUESTION_CHARS], reader, now, known_at)
         try:
-            return session.answer()
+            found = session.answer()
+            return session.worded(found) if self._wording and found.value is not None else found
         finally:
             if self._on_usage is not None:
                 self._on_usage(Usage(session.calls, session.tokens))
@@ -121,8 +126,7 @@ class _Session:
         if candidate is None:
             return abstain(f"The path {' > '.join(reading.path)} of {reading.subject} leads nowhere.")
         slots = slots_of(candidate, self.walker)
-        found = respond(Ranked(candidate, candidate.fit.score), slots, self._operator(reading), self.question)
-        return found if found.value is None else self._worded(found)
+        return respond(Ranked(candidate, candidate.fit.score), slots, self._operator(reading), self.question)
 
     # -- call one ------------------------------------------------------------------------------------------------
     def _options(self) -> dict[str, list[Candidate]]:
@@ -201,7 +205,7 @@ class _Session:
         return TemporalOperator(kind, start, end)
 
     # -- call two ------------------------------------------------------------------------------------------------
-    def _worded(self, found: Answer) -> Answer:
+    def worded(self, found: Answer) -> Answer:
         """Have the model word the answer; the value stays the one that was looked up."""
         facts = [_line(ko) for ko in found.facts[-_FACTS:]]
         value = str(found.value)[:_VALUE_CHARS]

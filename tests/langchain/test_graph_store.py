@@ -42,13 +42,20 @@ def memory(embedder: Any, clock: Clock) -> Iterator[KOLangGraphStore]:
         yield KOLangGraphStore(store=store)
 
 
-@pytest.mark.parametrize("key", ["a.b", "A b", "a-b", "a_b", " lead", "ünïcode", "10%", "x" * 500, "a/b\n"])
+@pytest.mark.parametrize(
+    "key", ["a.b", "A b", "a-b", "a_b", " lead", "", " ", "ünïcode", "10%", "x" * 500, "a/b\n"]
+)
 def test_keys_and_namespaces_round_trip_verbatim(memory: KOLangGraphStore, key: str) -> None:
     memory.put(("Users", "Ann B"), key, {"v": 1})
-    memory.put(("users", "Ann B"), key.upper() + "2", {"v": 2})
+    memory.put(("users", "Ann B"), key + "2", {"v": 2})
     item = memory.get(("Users", "Ann B"), key)
     assert (item.key, item.namespace, item.value) == (key, ("Users", "Ann B"), {"v": 1})
     assert memory.get(("users", "Ann B"), key) is None
+    assert [found.key for found in memory.search(("Users",), query="v")] == [key]
+    memory.put(("Users", "Ann B"), key, {"v": 3})
+    assert len(memory.history(("Users", "Ann B"), key)) == 2
+    memory.erase(("Users", "Ann B"), key)
+    assert memory.history(("Users", "Ann B"), key) == []
 
 
 def test_an_overwrite_supersedes_and_keeps_created_at(memory: KOLangGraphStore, clock: Clock) -> None:

@@ -32,7 +32,7 @@ EMBEDDER = HashingEmbedder(dimension=32)
 LABELS = st.sampled_from(["a", "b", "ab"])
 NAMESPACES = st.lists(LABELS, min_size=1, max_size=3).map(tuple)
 PREFIXES = st.lists(LABELS, max_size=2).map(tuple)
-KEYS = st.sampled_from(["k", "K", "k ", "k.1", "é"])
+KEYS = st.sampled_from(["k", "K", "k ", "", "k.1", "é"])
 SCALARS = st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["x", "y", "é", "3"])
 VALUES = st.fixed_dictionaries(
     {"n": st.integers(-3, 3)},
