@@ -5,7 +5,7 @@ all: "X, founded in Y, makes Z" gives "X is founded in Y" and "X makes Z".
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ko_integrations.compiler.patterns import PatternIndex
 from ko_integrations.compiler.reading import INHERITED
@@ -51,16 +51,27 @@ _PLACED = re.compile(
     r"^(?P<name>(?:The )?[A-Z][\w.'’&-]*(?: [A-Z][\w.'’&-]*){0,5}) (?P<where>(?:in|from) (?:the )?[A-Z][\w.'’&-]*(?: [A-Z][\w.'’&-]*){0,4})$"
 )
 _BRACKETED = re.compile(
-    r"^(?P<name>(?:The )?[A-Z][\w.'’&-]*(?: [A-Z][\w.'’&-]*){0,4}) \((?:the |an? )?(?P<inside>(?:[a-z]+|C[ETF]O) [^()]+)\)(?P<rest>| .+)$"
+    r"^(?P<name>(?:The )?[A-Z][\w.'’&-]*(?: [A-Z][\w.'’&-]*){0,4}) \((?:the |an? )?(?P<inside>(?:[a-z]+|C[ETF]O) [^()]+|\d{1,3})\)(?P<rest>| .+)$"
+)
+_BORN = re.compile(r"^(?P<where>[A-Z]\w+)-born (?P<rest>[a-z].*)$")
+_REDUCED = re.compile(
+    r"^(?P<head>(?:[A-Z]\w+ )?[a-z]+(?: [a-z]+)*) (?P<tail>(?P<verb>[a-z]+) (?:in|by|at|from|as|on|to|near) .+)$"
+)
+_COUPLED = re.compile(
+    r"^(?P<one>\S+(?: \S+)?) and (?P<two>\S+(?: \S+)?) (?P<rest>(?:are|were|have|live|lived|work|worked|speak|study|studied|play|moved) (?!married|friends|siblings|engaged|dating|partners|neighbours|neighbors|twin|sister|brothers|sisters|a couple).+)$"
 )
 _SEXES = frozenset("man woman boy girl male female gentleman lady".split())
 
 
 class ClauseSplitter:
-    """Splits sentences with the verbs and nouns that the forms of a vocabulary know."""
+    """Splits sentences with the verbs and nouns that the forms of a vocabulary know.
 
-    def __init__(self, index: PatternIndex) -> None:
+    `reads` tells whether a clause has a reading as it stands, and so need not be taken further apart.
+    """
+
+    def __init__(self, index: PatternIndex, reads: Callable[[str], bool] = lambda _: False) -> None:
         self._index = index
+        self._reads = reads
         self._verbs = index.verbs
 
     def clauses(self, sentence: str) -> Iterator[str]:
@@ -82,8 +93,14 @@ class ClauseSplitter:
                 if subject != match["main"]:
                     yield from self.clauses(match["main"])
                 return
+        if (pair := _COUPLED.match(sentence)) and all(
+            "person" in kinds_of(pair[name]) for name in ("one", "two")
+        ):
+            yield from (f"{pair[name]} {pair['rest']}" for name in ("one", "two"))
+            return
         if match := _BRACKETED.match(sentence):
-            yield f"{match['name']} is {match['inside']}"
+            inside = match["inside"]
+            yield f"{match['name']} is {inside}{' years old' if inside.isdigit() else ''}"
             if match["rest"]:
                 yield from self.clauses(f"{match['name']}{match['rest']}")
             return
@@ -165,11 +182,16 @@ class ClauseSplitter:
 
     def _relative(self, text: str, head: str, word: str, start: int, seen: bool) -> list[str]:
         rest, main = self._until_comma(text[start:])
-        subject = ANTECEDENT if seen else head
+        subject = self._antecedent(head) if seen else head
         relative = f"{subject}'s {rest}" if word == "whose" else f"{subject} {rest}"
         tail = [f"{INHERITED} {main}" if seen else f"{head} {main}"] if main else []
         first = [*self._split(head)] if seen else []
         return [*first, *self._split(relative), *(part for piece in tail for part in self._split(piece))]
+
+    def _antecedent(self, head: str) -> str:
+        """Whom a relative clause is about: in "X is a singer who ..." it is X, else the object before it."""
+        match = _COPULA.match(head)
+        return match["subject"] if match and match["article"] else ANTECEDENT
 
     def _until_comma(self, text: str) -> tuple[str, str]:
         """Return the text up to the comma that closes an inserted clause, and what follows it."""
@@ -224,7 +246,10 @@ class ClauseSplitter:
     def _apposed(self, text: str, tokens: list[Token], place: int, head: str, seen: bool) -> list[str] | None:
         after = tokens[place]
         following = tokens[place + 1].text.lower() if place + 1 < len(tokens) else ""
-        subject = ANTECEDENT if seen else head
+        subject = head
+        if seen:
+            reduced = after.text.islower() and after.text not in ARTICLES
+            subject = self._antecedent(head) if reduced else ANTECEDENT
         inserted, main = self._until_comma(text[after.start :])
         aged = _AGED.match(inserted)
         if (
@@ -287,6 +312,20 @@ class ClauseSplitter:
             yield clause
             return
         subject, rest = match["subject"], match["complement"]
+        if subject in ("I", "i") and rest.isdigit() and len(rest) < 3:
+            yield f"I am {rest} years old"
+            return
+        if (born := _BORN.match(rest)) and (country := demonym_of(born["where"])):
+            yield f"{subject} was born in {country}"
+            rest = born["rest"]
+        if (
+            (cut := _REDUCED.match(rest))
+            and is_participle(cut["verb"])
+            and match["article"]
+            and not self._reads(clause)
+        ):
+            yield f"{subject} is {cut['tail']}"
+            rest = cut["head"]
         if aged := _AGED.match(rest):
             yield f"{subject} is {aged['age']} years old"
             rest = aged["rest"]

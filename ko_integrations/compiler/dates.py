@@ -225,6 +225,8 @@ def _by_library(text: str, said_at: datetime) -> datetime | None:
     """Ask dateparser for what the forms above do not cover."""
     import dateparser
 
+    if re.fullmatch(r"[\d:. ]+(?:am|pm|a\.m\.|p\.m\.)?", text):
+        return None  # a time of day without a date
     found = dateparser.parse(
         text, languages=["en"],
         settings={"RELATIVE_BASE": said_at.replace(tzinfo=None), "PREFER_DATES_FROM": "past", "TIMEZONE": "UTC"},

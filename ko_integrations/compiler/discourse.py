@@ -13,6 +13,7 @@ _POSSESSED = re.compile(
     r"^(?P<owner>(?i:my|our|his|her|its|their)|[^\W\d_].*?['’]s?) (?P<noun>[a-z][\w -]*?)(?:,? (?P<name>[A-Z][\w.'’ -]*))?$"
 )
 _DESCRIBED = re.compile(r"^(?:[Tt]he|[Tt]his|[Tt]hat) (?P<noun>[a-z][\w -]*)$")
+_NAMED = re.compile(r"^(?:[Tt]he |[Aa]n? )?[a-z].* (?:named|called) (?P<name>[A-Z].*)$")
 _TITLE = re.compile(r"^(?:Dr|Mr|Mrs|Ms|Prof|Professor|Sir|Dame)\.? ")
 _OBJECTS = frozenset(
     (
@@ -113,6 +114,8 @@ class Discourse:
             return self._possessed(match, speaker)
         if match := _DESCRIBED.match(text):
             return self._described(match["noun"].lower()) or match["noun"]
+        if match := _NAMED.match(text):
+            text = match["name"]
         name = bare(text)[0]
         if name[:4] in ("The ", "the ") and name.rsplit(" ", 1)[-1].islower():
             name = name[4:]

@@ -51,8 +51,8 @@ PREDICATES = {
 """Wikidata property of a ParaRel pattern -> our predicate. P131 and P276 share one slot here, P364 and P407 too."""
 _INVERSE = frozenset(("P1376",))
 _SYMMETRIC = frozenset(("P190", "P47", "P530"))
-_NARROWER = {"P131": ("country", "continent"), "P276": ("country", "continent")}
-"""What "is located in" states of a country or continent is kept in the slot for that: counted apart."""
+_NARROWER = {property_id: ("country", "continent") for property_id in ("P131", "P276", "P361")}
+"""What "is located in" or "is part of" states of a country or continent is kept in the slot for that: counted apart."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class PararelScore:
 
     Attributes:
         right: the statement landed in the slot of its property, subject and object the right way round.
-        narrower: "is located in" a country or continent, kept in the slot for countries or continents.
+        narrower: "is located in" or "part of" a country or continent, kept in the slot for countries or continents.
         reversed: the predicate is right, subject or object is not.
         wrong: another property's slot: a wrong merge.
         other: a predicate that none of the properties maps to.

@@ -164,24 +164,35 @@ _USED_TO = re.compile(r"\bused to (?P<verb>\w+)", re.IGNORECASE)
 _FORMER = re.compile(r"\b(?:former|ex-|previous|late)\b ?", re.IGNORECASE)
 
 
+def _third(verb: str) -> str:
+    """The form of a verb after any subject; a bare one could be taken for a noun."""
+    return (
+        verb
+        if verb == "be" or verb.endswith("s")
+        else f"{verb}es"
+        if verb.endswith(("sh", "ch", "o"))
+        else f"{verb}s"
+    )
+
+
 def denial(text: str) -> Denial | None:
     """Return the affirmative of a statement that denies or ends something, or None.
 
     >>> str(denial("I no longer work at Acme"))
-    'I work at Acme'
+    'I works at Acme'
     """
     if match := _ENDED[0][0].search(text):
         return Denial(f"{text[: match.start()]} is{text[match.end() :]}".replace("  ", " "))
     if match := _STOPPED.search(text):
-        return Denial(f"{text[: match.start()]}{match['verb']}{match['rest']}")
+        return Denial(f"{text[: match.start()]}{_third(match['verb'])}{match['rest']}")
     if match := _LEFT.search(text):
         return Denial(f"{text[: match.start()]}worked at {match['rest']}")
     if match := _USED_TO.search(text):
         if re.match(r"(?:is|was|are|be)\b", text[: match.start()].rsplit(" ", 2)[-1]):
             return None
-        return Denial(f"{text[: match.start()]}{match['verb']}{text[match.end() :]}")
+        return Denial(f"{text[: match.start()]}{_third(match['verb'])}{text[match.end() :]}")
     if match := _ENDED[1][0].search(text):
-        return Denial(f"{text[: match.start()]}{match['verb']}{match['rest']}{text[match.end() :]}")
+        return Denial(f"{text[: match.start()]}{_third(match['verb'])}{match['rest']}{text[match.end() :]}")
     if match := _NOT_BE.search(text):
         return Denial(
             f"{text[: match.start()]} {match['be'].lstrip(chr(39))}{match['rest']}".replace(" m ", " am ")

@@ -55,7 +55,11 @@ class OfflineCompiler:
         parts = self._parts.get(vocabulary)
         if parts is None:
             clause_reader = ClauseReader(vocabulary)
-            parts = (clause_reader, ClauseSplitter(clause_reader.index), RelationFinder(clause_reader))
+            parts = (
+                clause_reader,
+                ClauseSplitter(clause_reader.index, clause_reader.fits),
+                RelationFinder(clause_reader),
+            )
             self._parts[vocabulary] = parts
         embedder = self._embedder
         if embedder is None or embedder is True:

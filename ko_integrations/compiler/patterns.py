@@ -42,7 +42,8 @@ class Match:
 
     `subject` is None where the form names none; `possessive` marks a subject that is a word like "her".
     `literal` weighs the words of the form itself: content words count 1, grammar 0.35. `shared` marks a
-    wording that several predicates claim, so that the kind of the object has to tell.
+    wording that several predicates claim, so that the kind of the object has to tell. `verb` is the position of
+    an inflected verb, so that "the new design" does not say who designed what.
     """
 
     predicate: str
@@ -53,6 +54,7 @@ class Match:
     possessive: bool = False
     noun: bool = False
     shared: bool = False
+    verb: int | None = None
 
 
 @dataclass(slots=True)
@@ -64,6 +66,7 @@ class _Form:
     subject_first: bool | None
     literal: float
     shared: bool = False
+    verb: bool = False
 
 
 @dataclass(slots=True)
@@ -269,7 +272,8 @@ def _placed(form: _Form, keys: tuple[str, ...], start: int, end: int) -> Iterato
             yield Match(form.predicate, None, span, form.literal, words, shared=form.shared)
     elif first[0] < first[1] and second[0] < second[1]:
         subject, value = (first, second) if form.subject_first else (second, first)
-        yield Match(form.predicate, subject, value, form.literal, words, shared=form.shared)
+        verb = start if form.verb else None
+        yield Match(form.predicate, subject, value, form.literal, words, shared=form.shared, verb=verb)
 
 
 def _keys(text: str) -> tuple[str, ...]:
@@ -292,6 +296,7 @@ def _forms(predicate: str, pattern: str) -> Iterator[_Form]:
             form = _Form(predicate, keys[0], (), keys[1], None, _weight(keys))
         else:
             form = _Form(predicate, keys[0], keys[1], keys[2], order == ["X", "Y"], _weight(keys))
+            form.verb = bool(_INFLECTED.match(pieces[2]))
         signature = (form.prefix, form.middle, form.suffix, form.subject_first)
         if signature not in seen and (form.middle or len(order) == 1):
             seen.add(signature)
@@ -317,6 +322,7 @@ def _surfaces(vocabulary: Vocabulary) -> frozenset[str]:
     return frozenset(word for text in texts for word in _LONG_WORD.findall(text))
 
 
+_INFLECTED = re.compile(r" (?!(?:is|was|has|as)\b)[a-z]+(?:ed|[^su]s)\b(?! of)")
 _LONG_WORD = re.compile(r"[a-z]{4,}")
 _INDEXES: "WeakKeyDictionary[Vocabulary, PatternIndex]" = WeakKeyDictionary()
 

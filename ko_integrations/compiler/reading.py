@@ -6,16 +6,18 @@ from dataclasses import dataclass, replace
 
 from ko_integrations.compiler.guess import KindGuesser
 from ko_integrations.compiler.patterns import FUNCTION_KEYS, Match, Span, pattern_index
-from ko_integrations.compiler.text import OPTIONAL, PRONOUNS, Token, Words, keys_of, tokens_of
+from ko_integrations.compiler.text import OPTIONAL, POSSESSIVES, PRONOUNS, Token, Words, keys_of, tokens_of
 from ko_integrations.kinds import CLOSED_KINDS, PLACE_KINDS, kinds_of
-from ko_integrations.morphology import ARTICLES, BE, PREPOSITIONS, is_participle
+from ko_integrations.morphology import ARTICLES, BE, PREPOSITIONS, is_participle, lemma
 from ko_integrations.protocols import Embedder
 from ko_integrations.vocabulary import Predicate, Vocabulary
 
-__all__ = ["INHERITED", "ClauseReader", "Reading", "bare"]
+__all__ = ["INHERITED", "STRONG", "ClauseReader", "Reading", "bare"]
 
 INHERITED = "\ue000"
 """Stands in a clause for the subject of the clause before it."""
+STRONG = 2.0
+"""Score of a reading that covers its words well."""
 ACCEPT = 0.85
 """Least score of a reading: one content word of the form, or less with an object of the right kind."""
 
@@ -54,7 +56,9 @@ _KIND_OF_CLASS = {
 }  # fmt: skip
 _CLASSED = re.compile(rf"(?:the |The |an? )(?P<name>[^\W\d].*) (?P<noun>{'|'.join(_KIND_OF_CLASS)})")
 _ARTICLE = re.compile(r"^(?:the|an?|The|An?) ")
+_MEASURE_OF = re.compile(r"\d+(?:[.,]\d+)? ?(?:mg|mcg|µg|g|ml|units|iu|IU|tablets?|drops|pills?) of (?=\w)")
 _SITUATED = re.compile(r"(?:(?:located|situated|based|found) )?(?:in|at) (?=\S)")
+_DOING = re.compile(r"[a-z]{3,}ing [\w]")
 _DEFINITE = re.compile(r"(?:[Tt]he|[Aa]n?|[Tt]his|[Oo]ne) [a-z][a-z -]*$")
 _BARE_KINDS = CLOSED_KINDS | {"city", "place"}
 _STATED_KINDS = frozenset(("number", "date", "quantity", "phone", "email"))
@@ -111,6 +115,11 @@ class ClauseReader:
             self._recent.clear()
         self._recent[clause] = best
         return best
+
+    def fits(self, clause: str) -> bool:
+        """Return whether a declared form covers the clause well."""
+        reading = self.read(clause)
+        return reading is not None and reading.score >= STRONG
 
     def _preferred(self, readings: list[Reading]) -> Reading:
         """The best reading; of two that are about equal, the one whose kind of subject the name is like."""
@@ -186,6 +195,8 @@ class ClauseReader:
                 and _is_indefinite(tokens, words, match)
             ):
                 return None
+        if match.verb is not None and _is_bare(tokens, words, match.verb):
+            return None
         if not match.noun and _stands_alone(tokens, words, match):
             score -= 1.0
         value = _text(clause, tokens, words, match.object)
@@ -198,6 +209,8 @@ class ClauseReader:
             # "X's head office is (located) in Y": the place is Y.
             value, span = value[placed.end() :], (min(span[0] + len(placed[0].split()), span[1] - 1), span[1])
         score += _shape(words.keys, span, value, is_object=True)
+        if match.noun and predicate.value_type == "name" and _DOING.match(value):
+            score -= 1.5
         subject = None
         if match.noun and _is_verb_form(tokens[words.places[match.words[-1]]].text):
             return None
@@ -236,7 +249,7 @@ def kind_score(predicate: Predicate, text: str) -> float:
     if kinds & set(wanted):
         # A predicate that is about nothing else fits better than one that may also be about this.
         return 1.5 - 0.15 * next(rank for rank, kind in enumerate(wanted) if kind in kinds)
-    if "nationality" in kinds and "country" in wanted:
+    if "nationality" in kinds and wanted == ("country",):
         return 1.2
     if (
         kinds & CLOSED_KINDS
@@ -282,6 +295,8 @@ def bare(text: str) -> tuple[str, str]:
     ('Oslo', 'city')
     """
     text = text.strip(" ,;:–—" + _QUOTES).removesuffix(" -").removeprefix("- ")
+    if match := _MEASURE_OF.match(text):
+        text = text[match.end() :]
     if match := _OF.match(text):
         return text[match.end() :].strip(_QUOTES), _KINDS_BY_NOUN[match["noun"]]
     if match := _APPOSED.match(text):
@@ -328,6 +343,8 @@ def _text(clause: str, tokens: list[Token], words: Words, span: Span) -> str:
         ):
             break
         first -= 1
+    while first and tokens[first - 1].text in POSSESSIVES:
+        first -= 1  # "my job" is not "job"
     if (
         first == 1
         and not tokens[0].key
@@ -345,6 +362,21 @@ def _is_indefinite(tokens: list[Token], words: Words, match: Match) -> bool:
     """Whether the noun has "a" before it: "Y is a type of X" does not say that the type of X is Y."""
     place = words.places[match.words[0]]
     return place > 0 and tokens[place - 1].text.lower() in ("a", "an")
+
+
+_SECOND_FORM = frozenset("i we you they who that which and".split())
+
+
+def _is_bare(tokens: list[Token], words: Words, position: int) -> bool:
+    """Whether a verb stands in its bare form after a name: then it is a noun, unless the subject is plural."""
+    place = words.places[position]
+    text = tokens[place].text
+    if text.endswith(("s", "ed", "ing")) or lemma(text.lower()) != lemma(text.lower() + "s"):
+        return False
+    before = [token.text for token in tokens[:place]]
+    plural = any(word.lower() in _SECOND_FORM or word == INHERITED for word in before)
+    helped = bool(before) and before[-1].lower() in ("to", "not", "do", "does", "did", "also", "now", "still")
+    return not (plural or helped or bool(before) and before[-1].endswith("s"))
 
 
 def _stands_alone(tokens: list[Token], words: Words, match: Match) -> bool:

@@ -6,9 +6,9 @@ from datetime import datetime
 from ko_integrations.compiler.clauses import ClauseSplitter
 from ko_integrations.compiler.dates import Adjunct, take_adjunct
 from ko_integrations.compiler.mood import denial, no_statement, plain
-from ko_integrations.compiler.reading import ClauseReader, Reading
+from ko_integrations.compiler.reading import STRONG, ClauseReader, Reading
 from ko_integrations.compiler.relations import RelationFinder
-from ko_integrations.compiler.statements import STRONG, Statements
+from ko_integrations.compiler.statements import Statements
 from ko_integrations.compiler.text import Sentence, keys_of, tokens_of, words_in
 from ko_integrations.compiler.values import clean
 from ko_integrations.kinds import kinds_of
@@ -45,6 +45,10 @@ _POSSESSIVE_ALONE = re.compile(r"^(?P<owner>.+['’]s|[Mm]ine|[Hh]is|[Hh]ers) (?
 _NAME_OF = re.compile(
     r"^(?:The|the) (?:full )?name of the (?:current |present )?(?P<rest>[a-z]\w+.* (?:of|in|for|at|government) .+)$|^(?:The|the) (?:full )?name of the (?:current |present )(?P<titled>.+)$"
 )
+_NAME_OF_RELATIVE = re.compile(
+    r"^(?P<owner>(?i:my|our|his|her|their)|.+['’]s) (?P<noun>[a-z]+(?: [a-z]+)?)['’]s name is (?P<name>[A-Z].*)$"
+)
+_ACTIVE_PLACE = re.compile(r"^(?P<what>[a-z][a-z -]*) (?P<place>(?:at|for|with) [A-Z].*)$")
 _HELD_BY = re.compile(
     r"^The (?:position|office|post|role|title|job) of (?:the )?(?P<rest>.+?) is (?:currently |now )?(?:held|occupied|filled|taken) by (?P<holder>.+)$"
 )
@@ -149,6 +153,11 @@ class Session:
         """Read a clause, "the name of the P of X is Y" and "the post of P is held by Y" as "the P of X is Y"."""
         if match := _NAME_OF.match(text):
             text = f"The {match['rest'] or match['titled']}"
+        if match := _NAME_OF_RELATIVE.match(text):
+            reading = self.clauses.read(f"{match['owner']} {match['noun']} is {match['name']}")
+            declared = self.reader.vocabulary.get(reading.predicate) if reading else None
+            if declared and "person" in declared.object_kinds:
+                return reading
         if match := _HELD_BY.match(text):
             text = f"The {match['rest']} is {match['holder']}"
         return self.clauses.read(text)
@@ -195,9 +204,10 @@ class Session:
 
     def _phrases(self, text: str, adjunct: Adjunct | None) -> list[tuple[Reading, Adjunct | None]]:
         """Read "was founded in Berlin by Jane Doe" phrase by phrase, if the later phrase is surely one of its own."""
-        match = _PASSIVE.match(adjunct.text if adjunct else text)
+        body = adjunct.text if adjunct else text
+        match = _PASSIVE.match(body)
         if match is None:
-            return []
+            return [(reading, adjunct) for reading in self._placed(body)]
         pieces = _PHRASE.split(match["phrases"])
         found = []
         kept = pieces[0]
@@ -209,6 +219,16 @@ class Session:
                 kept = f"{kept} {piece}"
         first = self._reading(f"{match['head']} {kept}") if found else None
         return [(reading, adjunct) for reading in (first, *found) if reading] if first else []
+
+    def _placed(self, text: str) -> list[Reading]:
+        """Read "studied physics at MIT" as "studied physics" and "studied at MIT"."""
+        whole = self._reading(text)
+        cut = _ACTIVE_PLACE.match(whole.object) if whole and text.endswith(whole.object) else None
+        if whole is None or cut is None:
+            return []
+        verb = text[: len(text) - len(whole.object)]
+        what, place = self._reading(f"{verb}{cut['what']}"), self._reading(f"{verb}{cut['place']}")
+        return [what, place] if what and place and place.score >= STRONG else []
 
     def _elliptic(self, text: str) -> str:
         """ "... and my brother's is Y": the noun of the statement before it is understood."""

@@ -7,7 +7,7 @@ from datetime import datetime
 from ko_integrations.compiler.clauses import ANTECEDENT
 from ko_integrations.compiler.dates import Adjunct
 from ko_integrations.compiler.discourse import Discourse
-from ko_integrations.compiler.reading import INHERITED, ClauseReader, Reading
+from ko_integrations.compiler.reading import INHERITED, STRONG, ClauseReader, Reading
 from ko_integrations.compiler.text import FIRST_PERSON, PRONOUNS
 from ko_integrations.compiler.values import clean, items, value_of
 from ko_integrations.identity import normalize_name, normalize_predicate
@@ -15,13 +15,19 @@ from ko_integrations.kinds import country_named, demonym_of, kinds_of, office_of
 from ko_integrations.protocols import Extraction, FactReader
 from ko_integrations.types import Value
 
-__all__ = ["STRONG", "Statements"]
+__all__ = ["Statements"]
 
-STRONG = 2.0
-"""Score of a reading that covers its words well."""
 _PACKED = re.compile(
     r" and (?:its|his|her|their) |\w-(?:based|born|owned|headquartered) (?=[A-Z])|^[A-Z]\S*(?: [A-Z]\S*)* (?:[a-z]\w+|CEO|CTO|CFO)(?: [a-z]\w+)? [A-Z]"
 )
+_RELATED = re.compile(
+    r"^(?P<owner>(?i:my|our|his|her|their)|.+['’]s) (?P<noun>[a-z]+(?: [a-z]+)?),? (?P<name>[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*)$"
+)
+_NO_VALUES = frozenset(
+    ("nothing", "none", "unknown", "something", "someone", "anything", "any", "no", "it all")
+)
+_TASTES = frozenset(("likes", "dislikes"))
+_RATHER_THAN = re.compile(r" (?:over|more than) \S+$")
 _OF_A_PEOPLE = frozenset(("head_of_state", "head_of_government", "president"))
 """Offices that may be named by the people instead of the country ("King of the Belgians")."""
 _MEASURED_ON = frozenset(("ki", "ic50", "ec50", "kd"))
@@ -118,7 +124,12 @@ class Statements:
         return self._country(subject, reading.predicate) if subject else None
 
     def _unpacked(self, said: str, source: str) -> str:
-        """A subject that states something itself ("Berlin-based Acme", "Acme CEO Jane Doe"): take it, keep the name."""
+        """A subject that states something itself ("Berlin-based Acme", "my sister Anna"): take it, keep the name."""
+        if related := _RELATED.match(said):
+            stated = self.clauses.read(f"{related['owner']} {related['noun']} is {related['name']}")
+            if stated and stated.score >= STRONG - 0.3 and stated.object == related["name"]:
+                self.add(stated, source, None)
+                return related["name"]
         if not _PACKED.search(said):
             return said
         inner = self.clauses.read(said)
@@ -173,6 +184,12 @@ class Statements:
                 )
             )
 
+    def _referent(self, text: str) -> str:
+        """The name that stands for the subject or object of the clause before, if `text` refers to it."""
+        if text.startswith(INHERITED):
+            return self.subject or ""
+        return (self.object or "") if text.startswith(ANTECEDENT) else text
+
     def _end_excluded(
         self, subject: str, excluded: str | None, value: Value, source: str, adjunct: Adjunct | None
     ) -> None:
@@ -198,15 +215,9 @@ class Statements:
             predicate.split("_")[0]
         )
         text = clean(said)
-        if not text or text.lower() in (
-            "nothing",
-            "none",
-            "unknown",
-            "something",
-            "someone",
-            "anything",
-            "it all",
-        ):
+        if predicate in _TASTES:
+            text = _RATHER_THAN.sub("", text)
+        if not text or text.lower() in _NO_VALUES:
             return []
         if (
             declared
@@ -217,7 +228,7 @@ class Statements:
         else:
             texts = [text]
         values: list[Value] = []
-        for item in texts:
+        for item in map(self._referent, texts):
             if item.lower() in PRONOUNS or item.split(" ", 1)[0].lower() in FIRST_PERSON:
                 resolved = self.discourse.resolve(item, self.speaker)
                 item = resolved or ""

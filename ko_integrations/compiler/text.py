@@ -48,6 +48,7 @@ _TURN = re.compile(
     r"^\s*(?:\[[^\]\n]{1,30}\]\s*)?(?:<@?(?P<angle>[^<>\n]{1,40})>\s*:?|@?(?P<name>[^\W\d_][\w.'’ -]{0,39}?)"
     r"(?:\s*[\[(][^\])\n]{1,30}[\])])?\s*(?::|>(?=\s)))\s+(?P<rest>\S.*)$"
 )
+_STARTS = re.compile(r"(?:He|She|It|They|The|I|We|His|Her|Its|Their|My|Our|This|That|In|On|At)\b")
 USERS = frozenset(("user", "human", "me", "customer", "client", "usr", "you"))
 MACHINES = frozenset(
     ("assistant", "system", "ai", "bot", "tool", "function", "agent", "chatbot", "model", "gpt", "claude")
@@ -182,12 +183,11 @@ def _ends_sentence(before: str, after: str) -> bool:
     word = before.rsplit(" ", 1)[-1]
     previous = before.split(" ")[-2] if " " in before else ""
     if any(character.isdigit() for character in word):
-        return after[:1].isupper() and len(before.split()) > 2
+        return after[:1].isupper() and (len(before.split()) > 2 or bool(_STARTS.match(after)))
     named = previous.islower() and previous not in PREPOSITIONS and previous not in BE and previous != "and"
     if len(word) == 2 and (named or previous[-1:].isdigit()) or word.startswith("°"):
         return after[:1].isupper()
-    starts = re.match(r"(?:He|She|It|They|The|I|We|His|Her|Its|Their|My|Our|This|That|In|On|At)\b", after)
-    return bool(starts) and word not in ("Dr.", "Mr.", "Mrs.", "Ms.", "Prof.", "St.")
+    return bool(_STARTS.match(after)) and word not in ("Dr.", "Mr.", "Mrs.", "Ms.", "Prof.", "St.")
 
 
 def tokens_of(text: str) -> list[Token]:

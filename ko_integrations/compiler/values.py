@@ -12,7 +12,7 @@ from ko_integrations.vocabulary import Predicate
 __all__ = ["clean", "items", "value_of"]
 
 _TRAILING = re.compile(
-    r"(?:,? (?:now|instead|too|as well|again|these days|at the moment|nowadays|anymore|any more|for now|right now|so far|in fact|actually|either|"
+    r"(?:,? (?:(?:every|each) (?:morning|evening|night|day|week|month|year|other day)|daily|weekly|(?:once|twice|three times|\d times) (?:a|per) (?:day|week)|now|instead|too|as well|again|these days|at the moment|nowadays|anymore|any more|for now|right now|so far|in fact|actually|either|"
     r"and not .+|not .+|instead of .+|rather than .+|if you must know|by the way|btw|thanks|please|lol|though))+$"
     r"|,? (?:not|rather than|instead of|and not) .+$",
     re.IGNORECASE,
