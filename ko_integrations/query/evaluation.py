@@ -27,16 +27,21 @@ __all__ = [
     "Subset",
     "Tally",
     "Timeline",
+    "ask_before_first",
     "ask_changes",
     "ask_past",
     "ask_present",
     "ask_subset",
     "ask_unanswerable",
+    "encoder_seconds",
     "is_right",
     "load_timelines",
+    "numbered_lines",
     "read_subsets",
     "read_timelines",
     "recognised_signals",
+    "synthetic_facts",
+    "synthetic_questions",
 ]
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
@@ -160,9 +165,14 @@ def read_subsets(path: str | Path, name: str | None = None) -> list[Subset]:
     return chosen
 
 
+def numbered_lines(context: str) -> list[str]:
+    """Return the statements of a numbered list, in order."""
+    return _LINE.findall(context)
+
+
 def ask_subset(store: Asker, subset: Subset) -> Tally:
     """Ask every question of a subset of a store that has read its context."""
-    lines = _LINE.findall(subset.context)
+    lines = numbered_lines(subset.context)
     tally = Tally()
     for question, golds in zip(subset.questions, subset.answers, strict=True):
         answer, seconds = _timed(store, question)
@@ -217,7 +227,7 @@ class Timeline:
 
 
 def read_timelines(path: str | Path) -> list[Timeline]:
-    """Read DyKnow timelines as JSON lines; versions without a start are left out."""
+    """Read DyKnow timelines as JSON lines; versions without a start, or of no length, are left out."""
     timelines = []
     for line in Path(path).read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
@@ -226,6 +236,7 @@ def read_timelines(path: str | Path) -> list[Timeline]:
             for v in row["versions"]
             if v.get("start")
         ]
+        versions = [(value, start, end) for value, start, end in versions if end is None or start < end]
         versions.sort(key=lambda version: version[1])
         timelines.append(Timeline(row["entity"], row["property"], row["questions"], tuple(versions)))
     return timelines
