@@ -34,7 +34,9 @@ def start(column: str) -> str:
 
 def same(column: str, parameter: str) -> str:
     """Return the condition that a text equals a parameter, by way of the index on its start."""
-    return f"{start(column)} = {start(f'CAST(:{parameter} AS TEXT)')} AND {column} = :{parameter}"
+    # Were the column compared by itself, SQLite would put the parameter for it into the indexed expression too,
+    # and no longer know the index.
+    return f"{start(column)} = {start(f':{parameter}')} AND {column} || '' = :{parameter}"
 
 
 class Statements:
@@ -150,7 +152,7 @@ class Statements:
         )
         self.named = query(
             """SELECT s.id, a.value FROM ko_slot s JOIN ko_assertion a ON a.sequence = s.head
-            WHERE s.named = :named AND s.namespace = :namespace ORDER BY s.prefix, s.id"""
+            WHERE s.named = :named AND +s.namespace = :namespace ORDER BY s.prefix, s.id"""
         )
         self.count_all = query("SELECT COALESCE(SUM(heads), 0) FROM ko_namespace")
         self.next_due = query(
@@ -317,12 +319,13 @@ class Statements:
             "SELECT n.path, e.id FROM ko_erasure e JOIN ko_namespace n ON n.ref = e.namespace ORDER BY e.id"
         )
         self.delete_erasure = query("DELETE FROM ko_erasure WHERE id = :id")
+        self.erasing_in = query("SELECT DISTINCT namespace FROM ko_erasure")
+        unused_by = " AND ".join(
+            f"NOT EXISTS (SELECT 1 FROM ko_{table} x WHERE x.namespace = n.ref)"
+            for table in ("slot", "subject", "source", "alias", "erasure")
+        )
         self.empty_namespaces = query(
-            "SELECT ref FROM ko_namespace n WHERE "
-            + " AND ".join(
-                f"NOT EXISTS (SELECT 1 FROM ko_{table} x WHERE x.namespace = n.ref)"
-                for table in ("slot", "subject", "source", "alias", "erasure")
-            )
+            f"SELECT n.ref FROM ko_namespace n WHERE {among('n.ref', 'refs')} AND {unused_by}"
         )
         self.forget_namespace = query("UPDATE ko_event SET namespace = NULL WHERE namespace = :ref")
         self.delete_namespace = query("DELETE FROM ko_namespace WHERE ref = :ref")
