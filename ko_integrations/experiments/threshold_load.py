@@ -6,16 +6,17 @@ from statistics import fmean
 from typing import Protocol
 
 from ko_integrations.baselines import StaticThreshold
-from ko_integrations.experiments.corpora import CORPORA, Item
+from ko_integrations.experiments.corpora import CORPORA, Corpus, Item
 from ko_integrations.experiments.lab import Lab, percent
 from ko_integrations.experiments.report import Stat, stat
 from ko_integrations.fast_weight import FastWeightMemory, LinearRule
 from ko_integrations.router import RouteDecision, Router
 
-__all__ = ["SIZES", "LoadRow", "measure_load"]
+__all__ = ["CORPUS", "FAMILIES", "LoadRow", "measure_load"]
 
-SIZES = (5, 20, 75, 300, 1_000)
-CORPUS = CORPORA["products"].with_values("ordinary words")
+SIZES = (5, 20, 75, 150)
+FAMILIES = ("Value_NNN", "ordinary words")
+CORPUS = CORPORA["products"]
 _ASKED = 20
 _FUZZY = (
     "Write a poem about {s} and its {p}.",
@@ -29,6 +30,7 @@ _FUZZY = (
 class LoadRow:
     """At one number of facts: percentages of queries routed rightly, and the mean best similarity."""
 
+    values: str
     n: int
     router: Stat
     store_right: Stat
@@ -46,13 +48,17 @@ class _Classifier(Protocol):
 def measure_load(lab: Lab, tau: float = 0.75) -> list[LoadRow]:
     """Ask for stored facts, and for things to make of them, at each number of stored facts."""
     router = Router()
-    return [_row(lab, router, n, tau) for n in lab.track(SIZES, "threshold under load", len(SIZES))]
+    steps = [(CORPUS.with_values(values), n) for values in FAMILIES for n in SIZES]
+    return [
+        _row(lab, router, corpus, n, tau)
+        for corpus, n in lab.track(steps, "threshold under load", len(steps))
+    ]
 
 
-def _row(lab: Lab, router: Router, n: int, tau: float) -> LoadRow:
+def _row(lab: Lab, router: Router, corpus: Corpus, n: int, tau: float) -> LoadRow:
     figures: list[tuple[float, ...]] = []
     for seed in range(lab.seeds):
-        items = CORPUS.sample(n, seed)
+        items = corpus.sample(n, seed)
         factual = [item.question for item in items[:_ASKED]]
         fuzzy = [_FUZZY[i % len(_FUZZY)].format(**_names(item)) for i, item in enumerate(items[:_ASKED])]
         weights = FastWeightMemory(lab.embedder, rule=LinearRule(decay=1, rate=1))
@@ -67,7 +73,7 @@ def _row(lab: Lab, router: Router, n: int, tau: float) -> LoadRow:
         learned = (_share(router, factual, "factual") + _share(router, fuzzy, "fuzzy")) / 2
         by_weights = _share(StaticThreshold(weights, tau=tau), factual, "factual")
         figures.append((learned, (yes + no) / 2, yes, no, by_weights, 100 * near[0], 100 * near[1]))
-    return LoadRow(n, *(stat(column) for column in zip(*figures, strict=True)))
+    return LoadRow(corpus.values, n, *(stat(column) for column in zip(*figures, strict=True)))
 
 
 def _names(item: Item) -> dict[str, str]:

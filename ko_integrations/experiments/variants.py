@@ -107,6 +107,7 @@ def _notes(curves: dict[str, dict[str, list[Stat]]], reworded: dict[str, list[St
             f"({sparse['KO, semantic top-1'][5]} % at N=75, {reworded['KO, semantic top-1'][2]} % reworded). "
             "That is why factual reads go by address."
         ),
+        "Past 166 facts the ordinary words come in pairs.",
         "A value that repeats the number of its entity would flatter the error-driven rules: they learn to copy it.",
     )
 
