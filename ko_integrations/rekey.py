@@ -83,7 +83,8 @@ def _asserted_under(
     found: list[Assertion] = []
 
     def stay(assertion: Assertion) -> Address:
-        found.append(assertion)
+        if not assertion.withdrawn:
+            found.append(assertion)
         return assertion.address
 
     log.rekey(stay, predicates=predicates, subjects=subjects, now=now)

@@ -1,6 +1,8 @@
 """What a version log stores and answers. The chain rules are in `fold`; a backend only keeps rows.
 
-Times are microseconds since 1970 UTC, slot ids 32 bytes, sequences store-wide and strictly increasing.
+Times are microseconds since 1970 UTC, slot ids 32 bytes, sequences store-wide and strictly increasing (with
+gaps). Record times grow with the sequences, whatever the clock does: the later of the caller's `now` and one
+microsecond after the last.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -130,7 +132,12 @@ class Naming:
 
 
 class VersionReader(Protocol):
-    """Reading. Heads are `as_of(now)`, also where a change fell due since the last write."""
+    """Reading. Heads are `as_of(now)`, also where a change fell due since the last write.
+
+    A `now` before the slot was last written counts as that moment: a clock that went back, or that of another
+    machine, hides nothing that was acknowledged. Methods without a `now` tell of the heads as they were last
+    settled, by a write or by `claim`; `claim(namespace, 0, now=now)` settles what fell due and returns nothing.
+    """
 
     def head(self, slot: bytes, now: int) -> Version | None:
         """Return what holds in a slot. This is the hot path: one indexed look-up."""
@@ -169,14 +176,14 @@ class VersionReader(Protocol):
         keys: Sequence[str] | None = None,
         limit: int | None = None,
     ) -> dict[str, str]:
-        """Return canonical subject key -> first spelling, for subjects with a head, sorted by key.
+        """Return canonical subject key -> first spelling, for facts' subjects with a head, sorted by key.
 
         `keys` asks for exactly these keys (the n-gram look-up), `prefix` for keys that start so.
         """
         ...
 
     def predicates(self, namespace: Namespace, subject_key: str) -> list[str]:
-        """Return the canonical predicate keys of a subject, also of those without a head."""
+        """Return the canonical predicate keys of a fact's subject, sorted, also of those without a head."""
         ...
 
     def naming(self, namespace: Namespace, object_key: str, limit: int) -> list[bytes]:
@@ -216,7 +223,12 @@ class VersionLog(VersionReader, Protocol):
         ...
 
     def append(self, entries: Sequence[Entry], *, now: int) -> list[Applied]:
-        """Append assertions in order, refold their slots, mark those whose head changed in the outbox."""
+        """Append assertions in order, refold their slots, mark those whose head changed in the outbox.
+
+        Raises:
+            InvalidInputError: a `valid_to` is not after its `valid_from`, known only now where that was left
+                out; a BatchError with the row numbers when there are several entries. Nothing is stored.
+        """
         ...
 
     def withdraw(
@@ -235,8 +247,9 @@ class VersionLog(VersionReader, Protocol):
     ) -> int:
         """Move the assertions that were asserted under these predicate or subject keys to where `place` says.
 
-        Old and new slots are refolded and marked in the outbox; the move is recorded by ids, so that
-        `known_at` before it still sees the old places. Return how many moved.
+        Withdrawn ones are moved too, so that an erasure finds them; `place` is shown that they are. Old and
+        new slots are refolded and marked in the outbox; the move is recorded by ids, so that `known_at` before
+        it still sees the old places. Return how many moved.
         """
         ...
 
@@ -253,7 +266,9 @@ class VersionLog(VersionReader, Protocol):
 
         Exactly one selector; `sequences` names single assertions. They are remembered in `erasing()` until
         `erased()` says that the index forgot them too. With `source` or `sequences`, slots that keep other
-        assertions are refolded.
+        assertions are refolded. The slots in which an erased assertion stood before a move are touched as well.
+        Names that nothing else uses go with them; of the change feed only that something was erased remains, and
+        in which namespace as long as that holds anything.
         """
         ...
 
@@ -271,7 +286,7 @@ class VersionLog(VersionReader, Protocol):
         ...
 
     def claim(self, namespace: Namespace | None, limit: int, *, now: int) -> list[Pending]:
-        """Return slots to index, oldest first; slots whose next change fell due are marked first."""
+        """Return slots to index, oldest first; those whose next change fell due are settled, and marked, first."""
         ...
 
     def confirm(self, done: Sequence[Pending]) -> None:

@@ -331,3 +331,57 @@ def test_opening_a_log_loads_no_index_and_no_framework() -> None:
         check=True,
     )
     assert found.stdout.strip() == "[]"
+
+
+# -- cost ---
+
+
+def test_no_read_walks_a_large_table(path: Path) -> None:
+    log = open_log(path)
+    sql = log._sql
+    queries = [
+        sql.head, sql.heads, sql.heads_by_ref, sql.places, sql.chains, sql.known, sql.known_moved, sql.clock,
+        sql.namespace, sql.subject_refs, sql.predicate_refs, sql.subjects_by_key, sql.subjects_by_prefix,
+        sql.predicates, sql.named, sql.next_due, sql.asserted_events, sql.other_events, sql.withdrawn_slots, sql.moved_slots,
+        sql.namespaces_by_path, sql.subjects_by_start, sql.slots_to_write, sql.predicates_by_spelling,
+        sql.namings_by_key, sql.sources_by_name, sql.source_ref, sql.slots_of_source, sql.withdraw, sql.update_slot,
+        sql.pending_in, sql.claim_in, sql.due, sql.due_in, sql.confirm, sql.vectors, sql.aliases, sql.head_vectors(),
+        *(sql.scan(key) for key in (("namespace",), ("subjects",), ("subjects", "predicates"))),
+        *(sql.scope(key) for key in (("namespace",), ("subjects",), ("subjects", "predicates"))),
+    ]  # fmt: skip
+    for query in queries:
+        plan = [row[3] for row in log._db.all(f"EXPLAIN QUERY PLAN {query.sql}", (None,) * len(query.names))]
+        walks = [step for step in plan if step.startswith("SCAN") and "ko_" in step]
+        if query is sql.clock:  # the last row of each table, by its number
+            walks = [step for step in walks if step not in ("SCAN ko_assertion", "SCAN ko_event")]
+        if query is sql.due:
+            walks = [step for step in walks if "ko_namespace" not in step]
+        assert walks == [], query.sql
+    log.close()
+
+
+def test_threads_that_end_give_their_connections_back(path: Path) -> None:
+    log = open_log(path)
+    for _ in range(30):
+        thread = threading.Thread(target=log.head, args=(A.slot, NOW))
+        thread.start()
+        thread.join()
+    assert len([file for file in map(os.readlink, open_files()) if file == str(path)]) <= 4
+    log.close()
+
+
+def open_files() -> list[str]:
+    return [
+        f"/proc/self/fd/{name}"
+        for name in os.listdir("/proc/self/fd")
+        if os.path.lexists(f"/proc/self/fd/{name}")
+    ]
+
+
+def test_a_slot_is_small(path: Path) -> None:
+    log = open_log(path)
+    slots = 5_000
+    log.append([entry(f"member {i // 5}", f"p{i % 5}", f"place {i % 97}") for i in range(slots)], now=NOW)
+    log.erased([])
+    assert path.stat().st_size / slots < 400
+    log.close()
