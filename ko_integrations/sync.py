@@ -210,6 +210,8 @@ class Synchroniser:
         total = self._log.pending(namespace)
         done = 0
         with self._lock:
+            if self.indexed and self._log.erasing():
+                self.finish_erasures()  # of a process that could not reach the index itself
             while not self._stop.is_set():
                 batch = self._log.claim(namespace, BATCH, now=self._now())
                 if not batch or not self._settle(batch):
