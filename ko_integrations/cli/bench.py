@@ -92,14 +92,6 @@ def langchain(json: JsonFile = None) -> None:
     _finish(langchain.run(), json)
 
 
-@bench.command()
-def rivals(json: JsonFile = None) -> None:
-    """One workload through other memories' own public APIs, beside ours."""
-    from ko_integrations.bench import rivals
-
-    _finish(rivals.run(), json)
-
-
 def experiment(
     name: Annotated[str, typer.Argument(help="One of the papers' tables or figures, or 'all'.")] = "all",
     out: Annotated[Path, typer.Option(help="Folder for figures and JSON.")] = Path("results"),
