@@ -111,12 +111,20 @@ _PLAIN: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
+def _latest_metadata(ko: KnowledgeObject) -> Mapping[str, Any]:
+    """Return what was last attached to the version: what is shown of it is what it is filtered by."""
+    for confirmation in reversed(ko.provenance.confirmations):
+        if confirmation.metadata is not None:
+            return confirmation.metadata
+    return ko.provenance.metadata or {}
+
+
 def _field(ko: KnowledgeObject, name: str) -> Any:
     if name in ("id", "subject", "predicate", "object"):
         return getattr(ko, name)
     if name in ("source", "confidence"):
         return getattr(ko.provenance, name)
-    value: Any = ko.provenance.metadata or {}
+    value: Any = _latest_metadata(ko)
     if name in value:
         return value[name]
     if name == "text":

@@ -55,6 +55,11 @@ class FactView:
         return self._namespace
 
     @property
+    def handle(self) -> Handle:
+        """What all views of one open store share."""
+        return self._handle
+
+    @property
     def closed(self) -> bool:
         """Whether the store was closed."""
         return self._handle.closed
@@ -129,10 +134,16 @@ class FactView:
         ]
 
     def facts(
-        self, subject: str, *, as_of: Moment | None = None, known_at: Moment | None = None
+        self,
+        subject: str,
+        *,
+        as_of: Moment | None = None,
+        known_at: Moment | None = None,
+        verbatim: bool = False,
     ) -> list[KnowledgeObject]:
-        """Return everything that holds of a subject."""
-        return self._held(self._scope(subject), as_of, known_at)
+        """Return everything that holds of a subject; with `verbatim` what is stored under that very key."""
+        scope = Scope(self._namespace, check_text(subject, "subject"), verbatim=True) if verbatim else None
+        return self._held(scope or self._scope(subject), as_of, known_at)
 
     # -- reads by meaning ----------------------------------------------------------------------------------------
     def read(

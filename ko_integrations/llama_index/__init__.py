@@ -8,7 +8,8 @@ from ko_integrations.errors import MissingExtraError
 if TYPE_CHECKING:
     from ko_integrations.llama_index.graph import KOPropertyGraphStore
     from ko_integrations.llama_index.ingest import KOCompilerTransform, ko_ingest
-    from ko_integrations.llama_index.memory import KOMemory, KOMemoryBlock
+    from ko_integrations.llama_index.memory import KOMemory
+    from ko_integrations.llama_index.memory_block import KOMemoryBlock
     from ko_integrations.llama_index.query_engine import KOQueryEngine
     from ko_integrations.llama_index.retriever import FastWeightRetriever, KORetriever
     from ko_integrations.llama_index.selector import KOSelector
@@ -19,7 +20,7 @@ _HOMES = {
     "FastWeightRetriever": "retriever",
     "KOCompilerTransform": "ingest",
     "KOMemory": "memory",
-    "KOMemoryBlock": "memory",
+    "KOMemoryBlock": "memory_block",
     "KOPropertyGraphStore": "graph",
     "KOQueryEngine": "query_engine",
     "KORetriever": "retriever",

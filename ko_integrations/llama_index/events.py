@@ -66,7 +66,7 @@ def emit_writes(results: Iterable[WriteResult]) -> None:
             )
 
 
-def emit_retracted(ended: Iterable[KnowledgeObject]) -> None:
-    """Emit an event for each fact that ended."""
-    for ko in ended:
-        dispatcher.event(FactRetracted(slot=ko.id))
+def emit_retracted(ended: Iterable[KnowledgeObject | str]) -> None:
+    """Emit an event for each fact that ended, or slot (by id) that a source no longer asserts."""
+    for each in ended:
+        dispatcher.event(FactRetracted(slot=each if isinstance(each, str) else each.id))

@@ -1,5 +1,6 @@
 """`KOPropertyGraphStore`: triples as a graph, in which functional relations supersede."""
 
+import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -15,16 +16,24 @@ from llama_index.core.vector_stores.types import VectorStoreQuery
 
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.llama_index.events import emit_retracted, emit_writes
-from ko_integrations.llama_index.nodes import to_where
-from ko_integrations.memory.documents import key_id
-from ko_integrations.memory.recall import INTERNAL
+from ko_integrations.llama_index.graph_facts import (
+    NODE,
+    edge_target,
+    is_edge,
+    matches,
+    node_fact,
+    relation_fact,
+    to_node,
+    to_relation,
+)
+from ko_integrations.llama_index.nodes import DOC_ID, to_where
+from ko_integrations.memory.documents import end_fact, key_id
 from ko_integrations.store import KnowledgeStore
-from ko_integrations.types import Fact, KnowledgeObject
+from ko_integrations.types import KnowledgeObject
 
 __all__ = ["KOPropertyGraphStore"]
 
-NODE = "ko:graph-node"
-EDGE = "ko:graph-edge"
+_MANY = 100_000
 
 
 class KOPropertyGraphStore(PropertyGraphStore):
@@ -38,7 +47,6 @@ class KOPropertyGraphStore(PropertyGraphStore):
     Example:
         >>> from ko_integrations.embeddings import HashingEmbedder
         >>> graph = KOPropertyGraphStore(KnowledgeStore.open(":memory:", embedder=HashingEmbedder()))
-        >>> graph.upsert_nodes([EntityNode(name="Kazakhstan"), EntityNode(name="Almaty"), EntityNode(name="Astana")])
         >>> for city in ("Almaty", "Astana"):
         ...     graph.upsert_relations([Relation(label="CAPITAL", source_id="Kazakhstan", target_id=city)])
         >>> [str(target) for _, _, target in graph.get_triplets(entity_names=["Kazakhstan"])]
@@ -60,33 +68,15 @@ class KOPropertyGraphStore(PropertyGraphStore):
     # -- writing ------------------------------------------------------------------------------------------
     def upsert_nodes(self, nodes: Sequence[LabelledNode]) -> None:
         """Store nodes, all or none; one with a known id supersedes it."""
-        emit_writes(self._store.update_many([_node_fact(node) for node in nodes]))
+        emit_writes(self._store.update_many([node_fact(node) for node in nodes]))
 
     def upsert_relations(self, relations: list[Relation]) -> None:
         """Store relations, all or none; their ends become nodes where they are not yet."""
         ends = {end for relation in relations for end in (relation.source_id, relation.target_id)}
         absent = ends - self._nodes(ends).keys()
-        facts = [_node_fact(EntityNode(name=name)) for name in sorted(absent)]
-        emit_writes(self._store.update_many([*facts, *(self._relation_fact(each) for each in relations)]))
-
-    def _relation_fact(self, relation: Relation) -> Fact:
-        source, label, target = relation.source_id, relation.label, relation.target_id
-        metadata = {
-            "label": label,
-            "source_id": source,
-            "target_id": target,
-            "properties": relation.properties,
-        }
-        text = f"{source} {label} {target}"
-        origin = relation.properties.get("triplet_source_id")
-        if label in self._store.vocabulary:
-            return Fact(
-                subject=source, predicate=label, object=target, source=origin, metadata=metadata, text=text
-            )
-        return Fact(
-            subject=f"{len(source)}:{source}{len(label)}:{label}{target}", predicate=EDGE, object=metadata,
-            source=origin, metadata=metadata, text=text, verbatim=True,
-        )  # fmt: skip
+        facts = [node_fact(EntityNode(name=name)) for name in sorted(absent)]
+        facts += [relation_fact(relation, self._store.vocabulary) for relation in relations]
+        emit_writes(self._store.update_many(facts))
 
     def delete(
         self,
@@ -95,22 +85,37 @@ class KOPropertyGraphStore(PropertyGraphStore):
         properties: dict[str, Any] | None = None,
         ids: list[str] | None = None,
     ) -> None:
-        """Retract the triples that `get_triplets` finds, and the nodes that are named or match."""
-        with self._store.batch():
-            if entity_names or relation_names or properties or ids:
-                for ko, triplet in self._edges():
-                    if _matches(triplet, entity_names, relation_names, properties, ids):
-                        self._retract(ko)
-            named = [*(ids or ()), *(entity_names or ())]
-            for node in self.get(properties=properties, ids=named or None) if named or properties else []:
-                emit_retracted(self._store.retract(node.id, NODE, verbatim=True))
+        """Retract the triples that match every list given, and, unless relations are named, their nodes.
 
-    def _retract(self, ko: KnowledgeObject) -> None:
-        verbatim = ko.predicate == EDGE
-        is_set = not verbatim and self._store.vocabulary.cardinality(ko.predicate) == "set"
-        emit_retracted(
-            self._store.retract(ko.subject, ko.predicate, ko.object if is_set else None, verbatim=verbatim)
-        )
+        The nodes are those named, or with these properties; a node at the other end of a triple stays.
+        """
+        given = (entity_names, relation_names, properties, ids)
+        with self._store.batch():
+            ended = [each for ko, _ in self._found(*given) for each in end_fact(self._store, ko)]
+            named = [*(ids or ()), *(entity_names or ())]
+            nodes = self.get(properties=properties, ids=named or None) if named or properties else []
+            for node in nodes if not relation_names else ():
+                ended += self._store.retract(node.id, NODE, verbatim=True)
+        emit_retracted(ended)
+
+    def delete_llama_nodes(
+        self, node_ids: list[str] | None = None, ref_doc_ids: list[str] | None = None
+    ) -> None:
+        """Take back what chunks, or all chunks of documents, asserted; what others assert too stays.
+
+        A superseded value whose successor goes shows again.
+        """
+        chunks = list(node_ids or ())
+        for document in ref_doc_ids or ():
+            chunks += [node.id for node in self.get(properties={DOC_ID: document})]
+        with self._store.batch():
+            sources = dict.fromkeys([*chunks, *(ref_doc_ids or ())])
+            ended: list[KnowledgeObject | str] = [
+                slot for source in sources for slot in self._store.withdraw_source(source)
+            ]
+            for chunk in chunks:
+                ended += self._store.retract(chunk, NODE, verbatim=True)
+        emit_retracted(ended)
 
     # -- reading ------------------------------------------------------------------------------------------
     def get(
@@ -128,11 +133,8 @@ class KOPropertyGraphStore(PropertyGraphStore):
         properties: dict[str, Any] | None = None,
         ids: list[str] | None = None,
     ) -> list[Triplet]:
-        """Return the triples that hold and match every list given; none without any."""
-        if not (entity_names or relation_names or properties or ids):
-            return []
-        triplets = (triplet for _, triplet in self._edges())
-        return [each for each in triplets if _matches(each, entity_names, relation_names, properties, ids)]
+        """Return the triples that hold and match every list given, oldest first; none without any."""
+        return [triplet for _, triplet in self._found(entity_names, relation_names, properties, ids)]
 
     def get_rel_map(
         self,
@@ -142,14 +144,21 @@ class KOPropertyGraphStore(PropertyGraphStore):
         ignore_rels: list[str] | None = None,
     ) -> list[Triplet]:
         """Return the triples within `depth` steps of some nodes, nearest first, each once."""
-        edges = [triplet for _, triplet in self._edges() if triplet[1].id not in (ignore_rels or ())]
-        frontier, found = {node.id for node in graph_nodes}, list[Triplet]()
+        frontier, reached = {node.id for node in graph_nodes}, set[str]()
+        found: dict[str, KnowledgeObject] = {}
         for _ in range(depth):
-            step = [each for each in edges if each[0].id in frontier or each[2].id in frontier]
-            edges = [each for each in edges if each not in step]
-            found += step
-            frontier = {end.id for source, _, target in step for end in (source, target)}
-        return found[:limit]
+            reached |= frontier
+            step = {ko.reference: ko for ko in self._touching(frontier) if ko.reference not in found}
+            kept = {
+                reference: ko for reference, ko in step.items()
+                if (relation := to_relation(ko)) is not None and relation.id not in (ignore_rels or ())
+            }  # fmt: skip
+            found |= kept
+            ends = (end for ko in kept.values() for end in _ends(ko))
+            frontier = {end for end in ends if end not in reached}
+            if not frontier or len(found) >= limit:
+                break
+        return [triplet for _, triplet in self._triplets(list(found.values())[:limit])]
 
     def vector_query(self, query: VectorStoreQuery, **_: Any) -> tuple[list[LabelledNode], list[float]]:
         """Return the nearest nodes and their cosines, best first.
@@ -162,7 +171,7 @@ class KOPropertyGraphStore(PropertyGraphStore):
             raise InvalidInputError("query", "neither query_embedding nor query_str")
         clauses = [clause for clause in ({"predicate": NODE}, to_where(query.filters)) if clause]
         hits = self._store.read(wanted, query.similarity_top_k, where={"$and": clauses})
-        return [_to_node(hit.ko) for hit in hits], [hit.score for hit in hits]
+        return [to_node(hit.ko) for hit in hits], [hit.score for hit in hits]
 
     def structured_query(self, query: str, param_map: dict[str, Any] | None = None) -> Any:
         """Refuse: this store has no query language.
@@ -170,80 +179,131 @@ class KOPropertyGraphStore(PropertyGraphStore):
         Raises:
             InvalidInputError: always.
         """
-        raise InvalidInputError(
-            "query", "this store has no query language (supports_structured_queries is False)"
-        )
+        reason = "this store has no query language (supports_structured_queries is False)"
+        raise InvalidInputError("query", reason)
 
     def get_schema(self, refresh: bool = False) -> dict[str, list[str]]:  # noqa: ARG002 - read anew at each call
         """Return the labels of nodes and relations in use."""
-        labels = {node.label for node in self._all_nodes()}
-        relations = {triplet[1].label for _, triplet in self._edges()}
-        return {"nodes": sorted(labels), "relations": sorted(relations)}
+        kos = list(self._store.snapshot())
+        relations = (to_relation(ko) for ko in kos)
+        return {
+            "nodes": sorted({to_node(ko).label for ko in kos if ko.predicate == NODE}),
+            "relations": sorted({relation.label for relation in relations if relation is not None}),
+        }
 
+    # -- looking up ---------------------------------------------------------------------------------------
     def _nodes(self, ids: Iterable[str]) -> dict[str, LabelledNode]:
+        """Return nodes by id: stored ones, and those that only plain facts name."""
         wanted = list(dict.fromkeys(ids))
         heads = self._store.get_many([key_id(self._store, name, NODE) for name in wanted])
-        found = {name: _to_node(ko) for name, ko in zip(wanted, heads, strict=True) if ko is not None}
-        # A subject of plain facts is a node, though nobody stored it as one.
+        found = {name: to_node(ko) for name, ko in zip(wanted, heads, strict=True) if ko is not None}
         plain = self._store.find_subjects([name for name in wanted if name not in found])
-        return found | {name: EntityNode(name=subject) for name, subject in plain.items()}
+        found |= {
+            name: EntityNode(name=subject) for name, subject in plain.items() if self._store.facts(subject)
+        }
+        for name in (name for name in wanted if name not in found):
+            if naming := [ko for ko in self._store.facts_naming(name, limit=1) if to_relation(ko)]:
+                found[name] = EntityNode(name=str(naming[0].object))
+        return found
 
     def _all_nodes(self) -> list[LabelledNode]:
-        return [_to_node(ko) for ko in self._store.snapshot() if ko.predicate == NODE]
+        return [to_node(ko) for ko in self._store.snapshot() if ko.predicate == NODE]
 
-    def _edges(self) -> Iterator[tuple[KnowledgeObject, Triplet]]:
-        """Yield every fact between two names, with the triple it is, oldest first."""
-        kos = list(self._store.snapshot())
-        nodes = {ko.subject: _to_node(ko) for ko in kos if ko.predicate == NODE}
-        kos.sort(key=lambda ko: ko.provenance.sequence)
-        for ko in kos:
-            relation = _to_relation(ko)
-            if relation is not None:
-                ends = [
-                    nodes.get(end) or EntityNode(name=end) for end in (relation.source_id, relation.target_id)
-                ]
-                yield ko, (ends[0], relation, ends[1])
+    def _found(
+        self,
+        entity_names: Sequence[str] | None,
+        relation_names: Sequence[str] | None,
+        properties: dict[str, Any] | None,
+        ids: Sequence[str] | None,
+    ) -> list[tuple[KnowledgeObject, Triplet]]:
+        if not (entity_names or relation_names or properties or ids):
+            return []
+        names = entity_names or ids
+        kos = self._touching(names) if names else self._store.snapshot()
+        given = (entity_names, relation_names, properties, ids)
+        return [(ko, triplet) for ko, triplet in self._triplets(kos) if matches(triplet, *given)]
+
+    def _touching(self, names: Iterable[str]) -> Iterator[KnowledgeObject]:
+        """Yield the edges that start or end at some nodes: four look-ups a node, however big the graph is."""
+        for name in names:
+            yield from (ko for ko in self._store.facts(name) if to_relation(ko))
+            yield from (ko for ko in self._store.facts(name, verbatim=True) if is_edge(ko))
+            yield from (ko for ko in self._store.facts_naming(name, limit=_MANY) if to_relation(ko))
+            ending = self._store.facts_naming(edge_target(name), limit=_MANY)
+            yield from (ko for ko in ending if ko.object == edge_target(name))
+
+    def _triplets(self, kos: Iterable[KnowledgeObject]) -> list[tuple[KnowledgeObject, Triplet]]:
+        """Return the edges among facts with the triples they are, each once, oldest first."""
+        edges = {ko.reference: (ko, relation) for ko in kos if (relation := to_relation(ko)) is not None}
+        names = {end for _, relation in edges.values() for end in (relation.source_id, relation.target_id)}
+        nodes = self._nodes(names)
+        return [
+            (ko, (_node(nodes, relation.source_id), relation, _node(nodes, relation.target_id)))
+            for ko, relation in sorted(edges.values(), key=lambda edge: edge[0].provenance.sequence)
+        ]
+
+    # -- the same, without blocking the event loop ----------------------------------------------------------
+    async def aupsert_nodes(self, nodes: list[LabelledNode]) -> None:
+        """Do as `upsert_nodes` does, without blocking the event loop."""
+        await asyncio.to_thread(self.upsert_nodes, nodes)
+
+    async def aupsert_relations(self, relations: list[Relation]) -> None:
+        """Do as `upsert_relations` does, without blocking the event loop."""
+        await asyncio.to_thread(self.upsert_relations, relations)
+
+    async def adelete(
+        self,
+        entity_names: list[str] | None = None,
+        relation_names: list[str] | None = None,
+        properties: dict[str, Any] | None = None,
+        ids: list[str] | None = None,
+    ) -> None:
+        """Do as `delete` does, without blocking the event loop."""
+        await asyncio.to_thread(self.delete, entity_names, relation_names, properties, ids)
+
+    async def adelete_llama_nodes(
+        self, node_ids: list[str] | None = None, ref_doc_ids: list[str] | None = None
+    ) -> None:
+        """Do as `delete_llama_nodes` does, without blocking the event loop."""
+        await asyncio.to_thread(self.delete_llama_nodes, node_ids, ref_doc_ids)
+
+    async def aget(
+        self, properties: dict[str, Any] | None = None, ids: list[str] | None = None
+    ) -> list[LabelledNode]:
+        """Do as `get` does, without blocking the event loop."""
+        return await asyncio.to_thread(self.get, properties, ids)
+
+    async def aget_triplets(
+        self,
+        entity_names: list[str] | None = None,
+        relation_names: list[str] | None = None,
+        properties: dict[str, Any] | None = None,
+        ids: list[str] | None = None,
+    ) -> list[Triplet]:
+        """Do as `get_triplets` does, without blocking the event loop."""
+        return await asyncio.to_thread(self.get_triplets, entity_names, relation_names, properties, ids)
+
+    async def aget_rel_map(
+        self,
+        graph_nodes: list[LabelledNode],
+        depth: int = 2,
+        limit: int = 30,
+        ignore_rels: list[str] | None = None,
+    ) -> list[Triplet]:
+        """Do as `get_rel_map` does, without blocking the event loop."""
+        return await asyncio.to_thread(self.get_rel_map, graph_nodes, depth, limit, ignore_rels)
+
+    async def avector_query(
+        self, query: VectorStoreQuery, **kwargs: Any
+    ) -> tuple[list[LabelledNode], list[float]]:
+        """Do as `vector_query` does, without blocking the event loop."""
+        return await asyncio.to_thread(self.vector_query, query, **kwargs)
 
 
-def _node_fact(node: LabelledNode) -> Fact:
-    data = node.model_dump(mode="json", exclude={"embedding"})
-    return Fact(
-        subject=node.id, predicate=NODE, object=data | {"kind": type(node).__name__},
-        metadata=dict(node.properties), text=str(node), vector=node.embedding, verbatim=True,
-        source=node.properties.get("triplet_source_id") or node.properties.get("ref_doc_id"),
-    )  # fmt: skip
+def _node(nodes: dict[str, LabelledNode], name: str) -> LabelledNode:
+    return nodes.get(name) or EntityNode(name=name)
 
 
-def _to_node(ko: KnowledgeObject) -> LabelledNode:
-    data = dict(ko.object)
-    kind = ChunkNode if data.pop("kind") == "ChunkNode" else EntityNode
-    return kind.model_validate(data)
-
-
-def _to_relation(ko: KnowledgeObject) -> Relation | None:
-    """Return a fact as a relation: one that was stored as such, or a plain fact between two names."""
-    stored = ko.provenance.metadata or {}
-    if "source_id" in stored and "target_id" in stored:
-        return Relation.model_validate(stored)
-    if isinstance(ko.object, str) and not ko.predicate.startswith(INTERNAL):
-        return Relation(label=ko.predicate, source_id=ko.subject, target_id=ko.object)
-    return None
-
-
-def _matches(
-    triplet: Triplet,
-    entity_names: Sequence[str] | None,
-    relation_names: Sequence[str] | None,
-    properties: dict[str, Any] | None,
-    ids: Sequence[str] | None,
-) -> bool:
-    source, relation, target = triplet
-    ends = {source.id, target.id}
-    return (
-        (not entity_names or not ends.isdisjoint(entity_names))
-        and (not relation_names or relation.id in relation_names)
-        and (not ids or not ends.isdisjoint(ids))
-        and (not properties or any(
-            part.properties.get(key) == value for part in triplet for key, value in properties.items()
-        ))
-    )  # fmt: skip
+def _ends(ko: KnowledgeObject) -> tuple[str, ...]:
+    relation = to_relation(ko)
+    return () if relation is None else (relation.source_id, relation.target_id)

@@ -1,26 +1,34 @@
 """Documents to facts: a transform that compiles nodes, and an ingestion that supersedes what changed."""
 
-from collections.abc import Sequence
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
-from llama_index.core.bridge.pydantic import PrivateAttr
+from llama_index.core.bridge.pydantic import Field, PrivateAttr
 from llama_index.core.ingestion import IngestionPipeline
-from llama_index.core.schema import BaseNode, Document, MetadataMode, TransformComponent
+from llama_index.core.schema import BaseNode, Document, MetadataMode, RelatedNodeInfo, TransformComponent
 from pydantic import BaseModel, ConfigDict
 
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.identity import decode_value, encode_value
-from ko_integrations.llama_index.events import emit_writes
+from ko_integrations.llama_index.events import emit_retracted, emit_writes
 from ko_integrations.llama_index.nodes import node_fact
+from ko_integrations.llama_index.stores import find_store, name_of
 from ko_integrations.memory.documents import content_id
+from ko_integrations.memory.sources import Restated, Saying, restate
 from ko_integrations.protocols import Extraction
 from ko_integrations.store import KnowledgeStore
-from ko_integrations.types import Fact
+from ko_integrations.times import parse_moment
 
-__all__ = ["FACTS", "IngestReport", "KOCompilerTransform", "ko_ingest"]
+__all__ = ["FACTS", "SOURCE", "IngestReport", "KOCompilerTransform", "ko_ingest"]
 
 FACTS = "ko_facts"
 """Metadata key under which the transform leaves the statements of a node."""
+
+SOURCE = "ko_source"
+"""Metadata key under which `ko_ingest` names a node's document, so that a cache tells two documents of equal text apart."""
 
 
 class KOCompilerTransform(TransformComponent):
@@ -28,14 +36,33 @@ class KOCompilerTransform(TransformComponent):
 
     `ko_ingest` stores them with the node's document as their source. Keeping the two apart makes the
     transform repeatable: a pipeline may cache it, and a later step that fails has stored nothing.
+
+    Relative dates count from the moment under `said_at_key` in a node's metadata (ISO 8601), else from now.
     """
 
+    path: str | None = Field(default=None, description="Where the store is, if none is given.")
+    namespace: list[str] = Field(default_factory=list, description="Whose facts are known.")
+    said_at_key: str = Field(default="said_at", description="Metadata key of when a text was said.")
+    compiled_by: str = Field(default="", description="Compiler and vocabulary, for the cache of a pipeline.")
     _store: KnowledgeStore = PrivateAttr()
 
-    def __init__(self, store: KnowledgeStore, **data: Any) -> None:
-        """Compile with the compiler, vocabulary and known subjects of `store`."""
-        super().__init__(**data)
-        self._store = store
+    def __init__(
+        self,
+        store: KnowledgeStore | None = None,
+        *,
+        path: str | None = None,
+        namespace: Sequence[str] = (),
+        **data: Any,
+    ) -> None:
+        """Compile with the compiler, vocabulary and known subjects of `store`, or of the one at `path`.
+
+        Raises:
+            InvalidInputError: neither a store nor a path.
+        """
+        view = find_store(store, path, namespace)
+        data["compiled_by"] = _compiled_by(view)
+        super().__init__(path=name_of(view), namespace=list(view.namespace_path), **data)
+        self._store = view
 
     @classmethod
     def class_name(cls) -> str:
@@ -43,30 +70,41 @@ class KOCompilerTransform(TransformComponent):
         return "KOCompilerTransform"
 
     def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
-        """Return the nodes with the statements of each in its metadata."""
+        """Return the nodes with the statements of each in its metadata.
+
+        Raises:
+            InvalidInputError: a node's `said_at` is no moment.
+        """
         for node in nodes:
-            compiled = self._store.compile(node.get_content(metadata_mode=MetadataMode.NONE))
-            node.metadata[FACTS] = [
-                # Values as the log writes them: a node's metadata is JSON, which knows no dates or units.
-                statement.model_dump(mode="json", exclude={"object"})
-                | {"object": encode_value(statement.object)}
-                for statement in compiled.extractions
-                if statement.kind == "assert"
-            ]
-            for keys in (node.excluded_embed_metadata_keys, node.excluded_llm_metadata_keys):
-                if FACTS not in keys:
-                    keys.append(FACTS)
+            when = node.metadata.get(self.said_at_key)
+            said_at = None if when is None else parse_moment(str(when), f"metadata.{self.said_at_key}")
+            text = node.get_content(metadata_mode=MetadataMode.NONE)
+            compiled = self._store.compile(text, said_at=said_at).extractions if text.strip() else ()
+            node.metadata[FACTS] = [_to_data(statement) for statement in compiled]
+            _hide(node, FACTS)
         return nodes
+
+    async def acall(self, nodes: Sequence[BaseNode], **kwargs: Any) -> Sequence[BaseNode]:
+        """Do as a call does, without blocking the event loop."""
+        return await asyncio.to_thread(self, nodes, **kwargs)
 
 
 class IngestReport(BaseModel):
-    """What an ingestion did, in facts (nodes count too): stated anew or changed, kept, withdrawn."""
+    """What an ingestion did, in facts; a node counts as one.
+
+    Attributes:
+        changed: stated anew, or with another value.
+        kept: said before already.
+        withdrawn: that no document of these says any more.
+        retracted: that a document says ended.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     changed: int = 0
     kept: int = 0
     withdrawn: int = 0
+    retracted: int = 0
 
 
 def ko_ingest(
@@ -75,8 +113,9 @@ def ko_ingest(
     """Run a pipeline over documents and store its nodes and their statements, each document as a source.
 
     Ingested again, a document supersedes what changed in it, withdraws what vanished, and leaves the rest
-    untouched, so that its versions keep their times. Everything is transformed before anything is
-    stored, and stored in one transaction: a step that fails loses nothing.
+    untouched: what it merely repeats neither gets a new version nor outvotes what others said since.
+    Everything is transformed before anything is stored, and stored in one transaction: a step that fails
+    loses nothing.
 
     Raises:
         InvalidInputError: the pipeline has a vector store or docstore of its own (they delete before they
@@ -86,43 +125,80 @@ def ko_ingest(
         raise InvalidInputError(
             "pipeline", "give it no vector_store and no docstore; the store takes their place"
         )
-    by_document: dict[str, list[Fact]] = {document.doc_id: [] for document in documents}
-    for node in pipeline.run(documents=list(documents), in_place=False):
-        source = node.ref_doc_id or node.node_id
-        by_document.setdefault(source, []).extend(_facts_of(node, source))
-    counts = {"changed": 0, "kept": 0, "withdrawn": 0}
+    sayings: dict[str, list[Saying]] = {document.doc_id: [] for document in documents}
+    for node in pipeline.run(documents=[_named(document) for document in documents], in_place=False):
+        source, saying = _saying(node)
+        sayings.setdefault(source, []).append(saying)
     with store.batch():
-        for source, facts in by_document.items():
-            results = store.update_many(facts)
-            emit_writes(results)
-            gone = store.withdraw_source(source, keep=[result.ko.id for result in results if result.ko])
-            kept = sum(result.outcome == "confirmed" for result in results)
-            counts["withdrawn"] += len(gone)
-            counts["kept"] += kept
-            counts["changed"] += len(results) - kept
-    return IngestReport(**counts)
+        done = [restate(store, source, said) for source, said in sayings.items()]
+    for restated in done:
+        emit_writes(restated.results)
+        emit_retracted([*restated.withdrawn, *restated.retracted])
+    return _report(done)
 
 
-def _facts_of(node: BaseNode, source: str) -> list[Fact]:
-    """Return a node and its statements as facts that `source` asserts.
+def _report(done: Sequence[Restated]) -> IngestReport:
+    confirmed = sum(result.outcome == "confirmed" for restated in done for result in restated.results)
+    return IngestReport(
+        changed=sum(len(restated.results) for restated in done) - confirmed,
+        kept=sum(restated.kept for restated in done) + confirmed,
+        withdrawn=sum(len(restated.withdrawn) for restated in done),
+        retracted=sum(len(restated.retracted) for restated in done),
+    )
 
-    The node's address is its document and its words, not its id, which a pipeline makes anew at every run: a
-    chunk that did not change is the same fact.
+
+def _named(document: Document) -> Document:
+    """Return a copy of a document that its nodes name as their source."""
+    copy = document.model_copy(deep=True)
+    copy.metadata[SOURCE] = document.doc_id
+    _hide(copy, SOURCE)
+    return copy
+
+
+def _saying(node: BaseNode) -> tuple[str, Saying]:
+    """Return a node's document, and the node with its statements as facts that the document asserts.
+
+    The node's id becomes its document and its words: a pipeline makes ids anew at every run, and a chunk that did
+    not change is the same fact.
     """
-    statements = [
-        Extraction.model_validate(statement | {"object": decode_value(*statement["object"])})
-        for statement in node.metadata.pop(FACTS, [])
-    ]
-    chunk = node_fact(node)
-    if chunk.verbatim:
-        chunk = chunk.model_copy(update={"subject": content_id(chunk.text or "", {"document": source})})
-    facts = [chunk.model_copy(update={"source": source})]
-    for each in statements:
-        facts.append(
-            Fact(
-                subject=each.subject, predicate=each.predicate, object=each.object, source=source,
-                confidence=each.confidence, valid_from=each.valid_from, valid_to=each.valid_to,
-                metadata={"statement": each.text, "ref_doc_id": source},
-            )
-        )  # fmt: skip
-    return facts
+    statements = [_from_data(data) for data in node.metadata.pop(FACTS, [])]
+    source = str(node.metadata.pop(SOURCE, None) or node.ref_doc_id or node.node_id)
+    _forget_keys(node)
+    text = node.get_content(metadata_mode=MetadataMode.NONE)
+    node.node_id = content_id(text or node.hash, {"document": source})
+    return source, Saying(node_fact(node).model_copy(update={"source": source}), statements)
+
+
+def _hide(node: BaseNode, key: str) -> None:
+    for hidden in (node.excluded_embed_metadata_keys, node.excluded_llm_metadata_keys):
+        if key not in hidden:
+            hidden.append(key)
+
+
+def _forget_keys(node: BaseNode) -> None:
+    """Take what the ingestion added to a node out of it again."""
+    keys = {FACTS, SOURCE}
+    node.excluded_embed_metadata_keys = [key for key in node.excluded_embed_metadata_keys if key not in keys]
+    node.excluded_llm_metadata_keys = [key for key in node.excluded_llm_metadata_keys if key not in keys]
+    for related in node.relationships.values():
+        for each in [related] if isinstance(related, RelatedNodeInfo) else related:
+            for key in keys:
+                each.metadata.pop(key, None)
+
+
+def _to_data(statement: Extraction) -> dict[str, Any]:
+    """Return a statement as JSON, its value as the log writes it: JSON knows no dates or units."""
+    value = None if statement.object is None else encode_value(statement.object)
+    return statement.model_dump(mode="json", exclude={"object"}) | {"object": value}
+
+
+def _from_data(data: Mapping[str, Any]) -> Extraction:
+    value = None if data["object"] is None else decode_value(*data["object"])
+    return Extraction.model_validate({**data, "object": value})
+
+
+def _compiled_by(store: KnowledgeStore) -> str:
+    """Name what a compilation depends on besides its text: two stores that compile alike share a cache."""
+    compiler = type(store.handle.compiler)
+    vocabulary = json.dumps(store.vocabulary.to_dict(), sort_keys=True, default=str)
+    return f"{compiler.__module__}.{compiler.__qualname__} {sha256(vocabulary.encode()).hexdigest()[:16]}"

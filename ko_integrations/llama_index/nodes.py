@@ -16,11 +16,16 @@ from ko_integrations.errors import InvalidInputError
 from ko_integrations.filters import Where
 from ko_integrations.memory.documents import DOCUMENT, document_where, latest_metadata
 from ko_integrations.memory.evidence import Evidence, evidence_metadata
+from ko_integrations.memory.sources import PRINT
 from ko_integrations.types import Fact, KnowledgeObject
 
-__all__ = ["NODE_ID", "node_fact", "to_node", "to_scored_node", "to_where"]
+__all__ = ["DOC_ID", "NODE_ID", "node_fact", "to_node", "to_scored_node", "to_where"]
 
 NODE_ID = "_node_id"
+DOC_ID = "ref_doc_id"
+
+_TRIPLE = ("subject", "predicate", "object")
+_TIMES = ("valid_from", "valid_to")
 
 _PLAIN = {
     FilterOperator.EQ: "$eq",
@@ -44,7 +49,7 @@ def node_fact(node: BaseNode) -> Fact:
     fact supersedes the first; else under the node's own id.
     """
     text = node.get_content(metadata_mode=MetadataMode.NONE)
-    metadata = {**node_to_metadata_dict(node, remove_text=True), NODE_ID: node.node_id}
+    metadata = {**node_to_metadata_dict(node, remove_text=True), NODE_ID: node.node_id, PRINT: node.hash}
     subject, predicate = node.metadata.get("subject"), node.metadata.get("predicate")
     is_fact = all(isinstance(name, str) and name.strip() for name in (subject, predicate))
     return Fact(
@@ -72,12 +77,18 @@ def to_node(ko: KnowledgeObject) -> BaseNode:
 def to_scored_node(piece: Evidence) -> NodeWithScore:
     """Return a piece of evidence as a node; its metadata says id, version, route, source and times.
 
-    What answers the question exactly has score 1.
+    What answers the question exactly has score 1. Of the metadata a model sees when a fact holds, and of a
+    document's node what it saw before.
     """
     node = to_node(piece.ko)
-    node.metadata = {**node.metadata, **evidence_metadata(piece)}
-    # For people and post-processors; in a prompt the sentence is enough.
-    node.excluded_llm_metadata_keys = sorted(node.metadata)
+    own, facts = node.metadata, evidence_metadata(piece)
+    if piece.ko.predicate == DOCUMENT:
+        node.metadata = {**{key: facts[key] for key in facts if key not in _TRIPLE}, **own}
+        hidden = [*node.excluded_llm_metadata_keys, *(key for key in facts if key not in own)]
+    else:
+        node.metadata = {**own, **facts}
+        hidden = [key for key in node.metadata if key not in _TIMES or node.metadata[key] is None]
+    node.excluded_llm_metadata_keys = list(dict.fromkeys(hidden))
     node.excluded_embed_metadata_keys = sorted(node.metadata)
     return NodeWithScore(node=node, score=1.0 if piece.score is None else piece.score)
 
@@ -88,12 +99,17 @@ def to_where(filters: MetadataFilters | None, **among: Sequence[str] | None) -> 
     Raises:
         InvalidInputError: an operator that this store does not know.
     """
-    clauses: list[Mapping[str, Any]] = [
-        {key: {"$in": list(values)}} for key, values in among.items() if values is not None
-    ]
+    # An index that keeps no ids of its own asks for an empty list of them, and means all.
+    clauses = [_among(key, list(values)) for key, values in among.items() if values]
     if filters is not None and filters.filters:
         clauses.append(_group(filters))
     return {"$and": clauses} if clauses else None
+
+
+def _among(key: str, values: list[str]) -> Mapping[str, Any]:
+    own = {key: {"$in": values}}
+    # Of two documents that state the same fact the later one's metadata show; the first is its source still.
+    return {"$or": [own, {"source": {"$in": values}}]} if key == DOC_ID else own
 
 
 def _group(filters: MetadataFilters) -> Mapping[str, Any]:

@@ -1,6 +1,7 @@
 """Retrievers: the facts that answer a question first, then the nearest; and the same over a fast-weight memory."""
 
 import asyncio
+from dataclasses import dataclass
 from typing import Any
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -15,7 +16,14 @@ from ko_integrations.store import KnowledgeStore
 from ko_integrations.times import Moment
 from ko_integrations.types import Answer
 
-__all__ = ["FastWeightRetriever", "KORetriever"]
+__all__ = ["AskedBundle", "FastWeightRetriever", "KORetriever"]
+
+
+@dataclass
+class AskedBundle(QueryBundle):
+    """A question with the answer of `ask`, which saves asking again."""
+
+    answer: Answer | None = None
 
 
 class KORetriever(BaseRetriever):
@@ -23,7 +31,8 @@ class KORetriever(BaseRetriever):
 
     Each node's metadata says `id` (of the slot), `reference` and `version`, `route`, `subject`, `predicate`,
     `object`, `source`, `confidence` and the times; what answers exactly has score 1. `as_of` and `known_at`
-    ask what held, and was known, then.
+    ask what held, and was known, then. With `chains` a question that has no sure answer and names stored
+    subjects ("how did it develop?") brings every version of their facts instead.
 
     Example:
         >>> from ko_integrations.embeddings import HashingEmbedder
@@ -42,6 +51,7 @@ class KORetriever(BaseRetriever):
         where: Where | None = None,
         as_of: Moment | None = None,
         known_at: Moment | None = None,
+        chains: bool = False,
         callback_manager: CallbackManager | None = None,
     ) -> None:
         """Read the namespace that `store` is bound to."""
@@ -50,6 +60,7 @@ class KORetriever(BaseRetriever):
         self.where = where
         self.as_of = as_of
         self.known_at = known_at
+        self.chains = chains
         super().__init__(callback_manager=callback_manager)
 
     def answer(self, question: str) -> Answer:
@@ -65,17 +76,14 @@ class KORetriever(BaseRetriever):
         )
         return answer
 
-    def nodes_for(self, question: str, answer: Answer) -> list[NodeWithScore]:
-        """Return the facts that an answer rests on, and the nearest others, k in all."""
-        found = gather(
-            self.store, question, self.k, where=self.where, as_of=self.as_of, known_at=self.known_at,
-            answer=answer,
-        )  # fmt: skip
-        return [to_scored_node(piece) for piece in found]
-
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         question = query_bundle.query_str
-        return self.nodes_for(question, self.answer(question))
+        given = query_bundle.answer if isinstance(query_bundle, AskedBundle) else None
+        found = gather(
+            self.store, question, self.k, where=self.where, as_of=self.as_of, known_at=self.known_at,
+            answer=given or self.answer(question), chains=self.chains,
+        )  # fmt: skip
+        return [to_scored_node(piece) for piece in found]
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return await asyncio.to_thread(self._retrieve, query_bundle)

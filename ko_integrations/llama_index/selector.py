@@ -1,5 +1,6 @@
 """`KOSelector`: factual questions to one choice, fuzzy ones to the other, without asking a model."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -50,8 +51,6 @@ class KOSelector(BaseSelector):
         return SelectorResult(selections=[SingleSelection(index=place, reason=f"{label}: {why}")])
 
     async def _aselect(self, choices: Sequence[ToolMetadata], query: QueryBundle) -> SelectorResult:
-        import asyncio
-
         return await asyncio.to_thread(self._select, choices, query)
 
     def _decide(self, question: str) -> tuple[Label, float, str]:

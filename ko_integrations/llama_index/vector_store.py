@@ -17,10 +17,11 @@ from llama_index.core.vector_stores.types import (
 
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.filters import compile_where
-from ko_integrations.llama_index.events import emit_writes
-from ko_integrations.llama_index.nodes import NODE_ID, node_fact, to_node, to_where
-from ko_integrations.llama_index.stores import find_store
-from ko_integrations.memory.documents import DOCUMENT, key_id
+from ko_integrations.llama_index.embedding import StoreEmbedding
+from ko_integrations.llama_index.events import emit_retracted, emit_writes
+from ko_integrations.llama_index.nodes import DOC_ID, NODE_ID, node_fact, to_node, to_where
+from ko_integrations.llama_index.stores import find_store, name_of
+from ko_integrations.memory.documents import DOCUMENT, end_fact, fact_history, key_id
 from ko_integrations.store import KnowledgeStore
 from ko_integrations.times import Moment
 from ko_integrations.types import Hit, KnowledgeObject
@@ -78,7 +79,7 @@ class KOVectorStore(BasePydanticVectorStore):
         """
         data.pop("class_name", None)
         view = find_store(store, path, namespace, embedder=embedder, collection=collection, index=index_url)
-        fields = {"path": view.where, "namespace": list(view.namespace_path), "collection": collection}
+        fields = {"path": name_of(view), "namespace": list(view.namespace_path), "collection": collection}
         super().__init__(**fields, index_url=index_url, **data)
         self._store = view
 
@@ -92,6 +93,11 @@ class KOVectorStore(BasePydanticVectorStore):
         """The view of the store."""
         return self._store
 
+    @property
+    def embed_model(self) -> StoreEmbedding:
+        """The store's embedder, for the index: `VectorStoreIndex.from_vector_store(v, embed_model=v.embed_model)`."""
+        return StoreEmbedding(self._store.embedder)
+
     # -- writing ------------------------------------------------------------------------------------------
     def add(self, nodes: Sequence[BaseNode], **_: Any) -> list[str]:
         """Store nodes, all or none, and return their ids; embeddings they bring are used.
@@ -102,46 +108,23 @@ class KOVectorStore(BasePydanticVectorStore):
         emit_writes(self._store.update_many([node_fact(node) for node in nodes]))
         return [node.node_id for node in nodes]
 
-    async def async_add(self, nodes: Sequence[BaseNode], **_: Any) -> list[str]:
-        """Do as `add` does, without blocking the event loop."""
-        emit_writes(await self._store.aupdate_many([node_fact(node) for node in nodes]))
-        return [node.node_id for node in nodes]
-
     def delete(self, ref_doc_id: str, **_: Any) -> None:
         """Withdraw what a document asserted; what survives it shows. Twice does no harm."""
-        self._store.withdraw_source(ref_doc_id)
-
-    async def adelete(self, ref_doc_id: str, **_: Any) -> None:
-        """Do as `delete` does, without blocking the event loop."""
-        await self._store.awithdraw_source(ref_doc_id)
+        emit_retracted(self._store.withdraw_source(ref_doc_id))
 
     def delete_nodes(
         self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None, **_: Any
     ) -> None:
-        """Retract nodes; their history stays. Unknown ids are no error."""
+        """Retract nodes; their history stays. Unknown ids are no error, and without ids or filters none is meant."""
         if node_ids is None and filters is None:
             return
         with self._store.batch():
-            for ko in self._select(node_ids, filters):
-                verbatim = ko.predicate == DOCUMENT
-                is_set = not verbatim and self._store.vocabulary.cardinality(ko.predicate) == "set"
-                self._store.retract(
-                    ko.subject, ko.predicate, ko.object if is_set else None, verbatim=verbatim
-                )
-
-    async def adelete_nodes(
-        self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None, **_: Any
-    ) -> None:
-        """Do as `delete_nodes` does, without blocking the event loop."""
-        await asyncio.to_thread(self.delete_nodes, node_ids, filters)
+            ended = [each for ko in self._select(node_ids, filters) for each in end_fact(self._store, ko)]
+        emit_retracted(ended)
 
     def clear(self) -> None:
         """Erase everything in this namespace, history too."""
         self._store.erase_namespace()
-
-    async def aclear(self) -> None:
-        """Do as `clear` does, without blocking the event loop."""
-        await self._store.aerase_namespace()
 
     # -- reading ------------------------------------------------------------------------------------------
     def get_nodes(
@@ -150,17 +133,11 @@ class KOVectorStore(BasePydanticVectorStore):
         """Return the nodes that hold, in the order of `node_ids` where given, missing ones left out."""
         return [to_node(ko) for ko in self._select(node_ids, filters)]
 
-    async def aget_nodes(
-        self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None
-    ) -> list[BaseNode]:
-        """Do as `get_nodes` does, without blocking the event loop."""
-        return await asyncio.to_thread(self.get_nodes, node_ids, filters)
-
     def history(self, node_id: str) -> list[BaseNode]:
         """Return every version of a node, oldest first."""
         chain = self._store.history(node_id, DOCUMENT, verbatim=True)
         if not chain and (found := self._select([node_id], None)):
-            chain = self._store.history(found[0].subject, found[0].predicate)
+            chain = fact_history(self._store, found[0])
         return [to_node(ko) for ko in chain]
 
     def query(self, query: VectorStoreQuery, **kwargs: Any) -> VectorStoreQueryResult:
@@ -174,6 +151,31 @@ class KOVectorStore(BasePydanticVectorStore):
         return VectorStoreQueryResult(
             nodes=nodes, similarities=[hit.score for hit in hits], ids=[node.node_id for node in nodes]
         )
+
+    # -- the same, without blocking the event loop -----------------------------------------------------------
+    async def async_add(self, nodes: Sequence[BaseNode], **kwargs: Any) -> list[str]:
+        """Do as `add` does, without blocking the event loop."""
+        return await asyncio.to_thread(self.add, nodes, **kwargs)
+
+    async def adelete(self, ref_doc_id: str, **kwargs: Any) -> None:
+        """Do as `delete` does, without blocking the event loop."""
+        await asyncio.to_thread(self.delete, ref_doc_id, **kwargs)
+
+    async def adelete_nodes(
+        self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None, **kwargs: Any
+    ) -> None:
+        """Do as `delete_nodes` does, without blocking the event loop."""
+        await asyncio.to_thread(self.delete_nodes, node_ids, filters, **kwargs)
+
+    async def aclear(self) -> None:
+        """Do as `clear` does, without blocking the event loop."""
+        await asyncio.to_thread(self.clear)
+
+    async def aget_nodes(
+        self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None
+    ) -> list[BaseNode]:
+        """Do as `get_nodes` does, without blocking the event loop."""
+        return await asyncio.to_thread(self.get_nodes, node_ids, filters)
 
     async def aquery(self, query: VectorStoreQuery, **kwargs: Any) -> VectorStoreQueryResult:
         """Do as `query` does, without blocking the event loop."""
@@ -192,7 +194,7 @@ class KOVectorStore(BasePydanticVectorStore):
             raise InvalidInputError("query", "neither query_embedding nor query_str")
         if query.mode not in (VectorStoreQueryMode.DEFAULT, VectorStoreQueryMode.MMR):
             raise InvalidInputError("mode", f"{query.mode.value!r}; this store has 'default' and 'mmr'")
-        where = to_where(query.filters, ref_doc_id=query.doc_ids, **{NODE_ID: query.node_ids})
+        where = to_where(query.filters, **{DOC_ID: query.doc_ids, NODE_ID: query.node_ids})
         k = query.similarity_top_k
         if query.mode is VectorStoreQueryMode.DEFAULT:
             return self._store.read(wanted, k, where=where, as_of=as_of, known_at=known_at)
@@ -205,13 +207,11 @@ class KOVectorStore(BasePydanticVectorStore):
         """Choose k hits that are near to the query and unlike each other, best first."""
         vector = self._store.encode_query(wanted).tolist() if isinstance(wanted, str) else wanted
         vectors = [row.tolist() for row in self._store.vectors_of([hit.ko for hit in hits])]
-        scores, rows = get_top_k_mmr_embeddings(
+        _, rows = get_top_k_mmr_embeddings(
             vector, vectors, similarity_top_k=k, embedding_ids=list(range(len(hits))), mmr_threshold=threshold
         )
-        return [
-            hits[row].model_copy(update={"score": float(score)})
-            for row, score in zip(rows, scores, strict=True)
-        ]
+        # With the cosines, not with the scores of the choice, which compare with nothing.
+        return [hits[row] for row in rows]
 
     def _select(self, node_ids: list[str] | None, filters: MetadataFilters | None) -> list[KnowledgeObject]:
         condition = compile_where(to_where(filters))

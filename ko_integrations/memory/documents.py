@@ -212,9 +212,7 @@ def end_fact(store: "KnowledgeStore", ko: KnowledgeObject) -> list[KnowledgeObje
 
 def fact_history(store: "KnowledgeStore", ko: KnowledgeObject) -> list[KnowledgeObject]:
     """Return every version of a fact that was read, oldest first; of a set that of its member alone."""
-    return store.history(
-        ko.subject, ko.predicate, object=_member(store, ko), verbatim=_is_verbatim(ko)
-    )
+    return store.history(ko.subject, ko.predicate, object=_member(store, ko), verbatim=_is_verbatim(ko))
 
 
 def _erase(store: "KnowledgeStore", ko: KnowledgeObject) -> None:

@@ -5,14 +5,19 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ko_integrations.errors import InvalidInputError
-from ko_integrations.filters import Where, compile_where
-from ko_integrations.times import Moment
+from ko_integrations.filters import Condition, Where, compile_where
+from ko_integrations.memory.recall import named_subjects
+from ko_integrations.memory.routing import SURE
+from ko_integrations.times import Moment, to_micros
 from ko_integrations.types import Answer, KnowledgeObject
 
 if TYPE_CHECKING:
     from ko_integrations.store import KnowledgeStore
 
-__all__ = ["Evidence", "evidence_metadata", "gather"]
+__all__ = ["MAX_CHAIN", "Evidence", "evidence_metadata", "gather"]
+
+MAX_CHAIN = 100
+"""Versions that a question about a change brings at most."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +25,7 @@ class Evidence:
     """A fact and how it was found.
 
     Attributes:
-        route: `exact`, `temporal`, `multi_hop`, `semantic`, or the name of another memory.
+        route: `exact`, `temporal`, `multi_hop`, `semantic`, `subject` (of a chain), or the name of another memory.
         score: cosine similarity to the question, where it was found by meaning.
     """
 
@@ -38,10 +43,13 @@ def gather(
     as_of: Moment | None = None,
     known_at: Moment | None = None,
     answer: Answer | None = None,
+    chains: bool = False,
 ) -> list[Evidence]:
     """Return up to k facts for a question: what `ask` rests its answer on, then the nearest that hold.
 
-    `answer` saves asking again. A slot comes once; `as_of` asks and searches at that moment.
+    `answer` saves asking again. `as_of` asks and searches at that moment. With `chains`, a question that `ask`
+    is not sure of and that names stored subjects brings every version of their facts, up to `MAX_CHAIN`, so
+    that a change can be told (main paper 4.2.9).
 
     Raises:
         InvalidInputError: a bad filter, or `k` below 1.
@@ -51,6 +59,9 @@ def gather(
     condition = compile_where(where)
     if answer is None:
         answer = store.ask(question, now=as_of, known_at=known_at)
+    sure = answer.value is not None and answer.confidence >= SURE
+    if chains and not sure and (told := _chains(store, question, condition, as_of, known_at)):
+        return [Evidence(ko, "subject") for ko in told]
     facts = answer.facts if answer.value is not None else ()
     found = [Evidence(ko, answer.route) for ko in facts if condition is None or condition(ko)][:k]
     if len(found) < k:
@@ -59,6 +70,23 @@ def gather(
         fill = [Evidence(hit.ko, "semantic", hit.score) for hit in hits if hit.ko.id not in taken]
         found += fill[: k - len(found)]
     return found
+
+
+def _chains(
+    store: "KnowledgeStore", question: str, condition: Condition | None, as_of: Moment | None,
+    known_at: Moment | None,
+) -> list[KnowledgeObject]:  # fmt: skip
+    """Return the versions of the named subjects' facts that had begun by `as_of`, each slot oldest first."""
+    until = None if as_of is None else to_micros(as_of, "as_of")
+    told = [
+        ko
+        for subject in named_subjects(store, question)
+        for predicate in store.predicates(subject)
+        for ko in store.history(subject, predicate, known_at=known_at)
+        if (until is None or to_micros(ko.valid_from, "valid_from") <= until)
+        and (condition is None or condition(ko))
+    ]
+    return told[:MAX_CHAIN]
 
 
 def evidence_metadata(piece: Evidence) -> dict[str, Any]:

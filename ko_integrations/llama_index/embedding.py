@@ -1,0 +1,48 @@
+"""A store's embedder as a LlamaIndex embedding model."""
+
+import asyncio
+from typing import Any
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.bridge.pydantic import PrivateAttr
+
+from ko_integrations.protocols import Embedder
+
+__all__ = ["StoreEmbedding"]
+
+
+class StoreEmbedding(BaseEmbedding):
+    """Encodes for an index as the store does, so that both have one geometry. Vectors have length 1."""
+
+    _embedder: Embedder = PrivateAttr()
+
+    def __init__(self, embedder: Embedder, **data: Any) -> None:
+        """Encode with `embedder`."""
+        super().__init__(**{"model_name": embedder.model_id, **data})
+        self._embedder = embedder
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Return the name under which it is serialised."""
+        return "StoreEmbedding"
+
+    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        return [[float(x) for x in row] for row in self._embedder.encode(texts)]
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        return self._get_text_embeddings([text])[0]
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        encode_query = getattr(self._embedder, "encode_query", None)
+        if encode_query is None:
+            return self._get_text_embedding(query)
+        return [float(x) for x in encode_query(query)]
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return await asyncio.to_thread(self._get_query_embedding, query)
+
+    async def _aget_text_embedding(self, text: str) -> list[float]:
+        return await asyncio.to_thread(self._get_text_embedding, text)
+
+    async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        return await asyncio.to_thread(self._get_text_embeddings, texts)
