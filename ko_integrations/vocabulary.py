@@ -182,7 +182,7 @@ def _bag(signature: tuple[str, ...]) -> tuple[str, ...] | None:
     content = [word for word in signature if word != "of"]
     if len(content) < 2 or any(word in PREPOSITIONS for word in content):
         return None
-    return tuple(sorted(content))
+    return ("~", *sorted(content))  # apart from the names themselves
 
 
 class Vocabulary:

@@ -51,7 +51,7 @@ PREDICATES = {
 """Wikidata property of a ParaRel pattern -> our predicate. P131 and P276 share one slot here, P364 and P407 too."""
 _INVERSE = frozenset(("P1376",))
 _SYMMETRIC = frozenset(("P190", "P47", "P530"))
-_NARROWER = {property_id: ("country", "continent") for property_id in ("P131", "P276", "P361")}
+_NARROWER = dict.fromkeys(("P131", "P276", "P361"), ("country", "continent"))
 """What "is located in" or "is part of" states of a country or continent is kept in the slot for that: counted apart."""
 
 

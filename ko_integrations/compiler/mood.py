@@ -124,7 +124,7 @@ def no_statement(text: str) -> str | None:
     to_machine = not _MACHINE_WORDS.isdisjoint(words_in(text)) or "[" in text or "<" in text
     if to_machine and _TO_MACHINE.search(text):
         return "an instruction"
-    if _ORDER.match(stripped):
+    if _ORDER.match(stripped) or stripped.startswith(("to ", "To ")):
         return "an instruction"
     if text.lstrip()[:1] in '"“' and text.rstrip(" .!")[-1:] in '"”' and len(text.split()) > 3:
         return "a quotation"

@@ -216,7 +216,7 @@ class ClauseReader:
             return None
         if match.subject is not None:
             if match.literal < 0.5 and not {"'s", "of"}.isdisjoint(words.keys[slice(*match.subject)]):
-                score -= 1.0
+                score -= 1.6
             subject = _text(clause, tokens, words, match.subject)
             if match.noun and match.subject[1] == match.words[0] and _DEFINITE.match(subject):
                 return None

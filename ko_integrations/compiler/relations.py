@@ -8,7 +8,7 @@ development it turned 4 in 100 clauses from not understood into wrong ones and a
 
 import math
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -24,7 +24,10 @@ __all__ = ["RelationFinder"]
 COVERAGE = 0.62
 MARGIN = 0.12
 """How much of a wording a predicate must explain, and its lead over the next predicate."""
-_TYPO_LENGTH = 4
+_TYPO_LENGTH, _TYPO_LENGTH_WITHOUT_VOWELS = 6, 4
+"""Shorter words are as likely other words: "past" is not "part". Without vowels they are none ("wrks")."""
+_VOWEL = re.compile(r"[aeiouy]")
+_SURELY_MEANT = 1.3
 _MOST_SPELLINGS = 4
 _INNER = frozenset("of the de la le du da di von van der den and & for in 's".split())
 _CLEFT = re.compile(
@@ -47,8 +50,12 @@ class RelationFinder:
     def __init__(self, clauses: ClauseReader) -> None:
         self._clauses = clauses
         self.embedder: Embedder | None = None
-        self._profiles: dict[str, Counter[str]] = {}
+        self._predicates: dict[str, Predicate] = {}
+        self._wordings: dict[str, list[tuple[frozenset[str], bool, bool]]] = {}
+        self._by_word: defaultdict[str, set[str]] = defaultdict(set)
         self._weights: dict[str, float] = {}
+        self._by_start: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
+        self._slips: dict[str, list[str]] = {}
 
     def find(self, text: str) -> Reading | None:
         """Return the one reading that the words of the clause support, or None."""
@@ -56,34 +63,39 @@ class RelationFinder:
 
     def _spelt(self, text: str) -> Reading | None:
         """Read the clause with words of the vocabulary in place of their misspellings."""
-        from rapidfuzz.distance import OSA
-
         index = self._clauses.index
         readings: list[Reading] = []
         for token in tokens_of(text):
             word = token.text
-            if (
-                len(word) < _TYPO_LENGTH
-                or not word.islower()
-                or word in index.surfaces
-                or token.key in index.lexicon
-            ):
+            if not word.islower() or word in index.surfaces or token.key in index.lexicon:
                 continue
-            near = [
-                other
-                for other in index.surfaces
-                if other[0] == word[0]
-                and abs(len(other) - len(word)) < 2
-                and OSA.distance(word, other, score_cutoff=1) == 1
-            ]
-            for other in near if len(near) <= _MOST_SPELLINGS else ():
+            if len(word) < (_TYPO_LENGTH if _VOWEL.search(word) else _TYPO_LENGTH_WITHOUT_VOWELS):
+                continue
+            for other in self._near(word):
                 changed = text[: token.start] + other + text[token.end :]
                 reading = self._clauses.read(changed) or self._cleft(changed)
-                if reading:
+                if reading and reading.score >= _SURELY_MEANT:
                     readings.append(reading)
         if not readings or len({reading.predicate for reading in readings}) > 1:
             return None
         return replace(readings[0], score=readings[0].score - 0.5)
+
+    def _near(self, word: str) -> list[str]:
+        """Return the words of the vocabulary that are one slip away, if they are few."""
+        from rapidfuzz.distance import OSA
+
+        known = self._slips.get(word)
+        if known is None:
+            if not self._by_start:
+                for other in self._clauses.index.surfaces:
+                    self._by_start[other[0], len(other)].append(other)
+            lengths = (len(word) - 1, len(word), len(word) + 1)
+            others = (other for length in lengths for other in self._by_start.get((word[0], length), ()))
+            known = [other for other in others if OSA.distance(word, other, score_cutoff=1) == 1]
+            if len(self._slips) > 8_192:
+                self._slips.clear()
+            self._slips[word] = known
+        return known if len(known) <= _MOST_SPELLINGS else []
 
     def _cleft(self, text: str) -> Reading | None:
         """Read "the university where X studied is Y" as "X studied at Y"."""
@@ -128,23 +140,18 @@ class RelationFinder:
         content = [word for word in words if word not in FUNCTION_KEYS]
         if not content:
             return None
+        self._learn()
         scored = []
-        for predicate in self._clauses.vocabulary:
+        for name in set().union(*(self._by_word.get(word, ()) for word in content)):
+            predicate = self._predicates[name]
             shared = self._shared(predicate, content)
             if shared < COVERAGE * 0.6:
                 continue
             for subject, value, forward in ((first, second, True), (second, first, False)):
                 fit = _fits(predicate, subject, value)
                 if fit is not None:
-                    scored.append(
-                        (
-                            shared + fit + self._order(predicate, content, forward, by),
-                            predicate.name,
-                            subject,
-                            value,
-                            forward,
-                        )
-                    )
+                    score = shared + fit + self._order(predicate, content, forward, by)
+                    scored.append((score, name, subject, value, forward))
         if not scored:
             return None
         scored.sort(key=lambda item: -item[0])
@@ -161,37 +168,36 @@ class RelationFinder:
             return None
         return Reading(name, subject, value, min(score, 0.8), stated=False, inverted=not forward)
 
-    def _profile(self, predicate: Predicate) -> Counter[str]:
-        if not self._profiles:
-            frequency: Counter[str] = Counter()
-            for each in self._clauses.vocabulary:
-                words = [
-                    word
-                    for form in (*each.nouns, *each.aliases, *each.statement_forms)
-                    for word in _content(form)
-                ]
-                self._profiles[each.name] = Counter(words)
-                frequency.update(set(words))
-            count = len(self._profiles)
-            self._weights = {word: math.log(1 + count / times) for word, times in frequency.items()}
-        return self._profiles[predicate.name]
+    def _learn(self) -> None:
+        """Collect the words of every predicate's names and wordings, once."""
+        if self._by_word:
+            return
+        for predicate in self._clauses.vocabulary:
+            self._predicates[predicate.name] = predicate
+            self._wordings[predicate.name] = [
+                (frozenset(_content(form)), form.find("[X]") < form.find("[Y]"), " by [" in form)
+                for form in predicate.statement_forms
+            ]
+            named = (frozenset(_content(name)) for name in (*predicate.nouns, *predicate.aliases))
+            for words in (*named, *(words for words, _, _ in self._wordings[predicate.name])):
+                for word in words:
+                    self._by_word[word].add(predicate.name)
+        count = len(self._predicates)
+        self._weights = {word: math.log(1 + count / len(owners)) for word, owners in self._by_word.items()}
 
     def _shared(self, predicate: Predicate, content: list[str]) -> float:
         """The part of the wording, by weight, that the predicate's own wordings explain."""
-        profile = self._profile(predicate)
-        most = math.log(1 + len(self._profiles))
+        most = math.log(1 + len(self._predicates))
+        known = [word for word in content if predicate.name in self._by_word.get(word, ())]
         total = sum(self._weights.get(word, most) for word in content)
-        return sum(self._weights.get(word, most) for word in content if word in profile) / total
+        return sum(self._weights[word] for word in known) / total
 
     def _order(self, predicate: Predicate, content: list[str], forward: bool, by: bool) -> float:
         """A little for the order of subject and object that the nearest declared wording has."""
-        best, agreed = 0.0, 0.0
-        for form in predicate.statement_forms:
-            words = set(_content(form))
-            near = len(words & set(content)) / (1 + len(words | set(content)))
+        best, agreed, said = 0.0, 0.0, set(content)
+        for words, subject_first, passive in self._wordings[predicate.name]:
+            near = len(words & said) / (1 + len(words | said))
             if near > best:
-                subject_first = form.find("[X]") < form.find("[Y]")
-                passive = " by [" in form
                 best, agreed = near, 0.15 if (subject_first == forward) == (passive == by) else -0.15
         return agreed
 

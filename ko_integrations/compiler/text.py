@@ -137,6 +137,8 @@ def _is_chat(lines: list[str], names_value: Callable[[str], bool]) -> bool:
         names_value(label) or label in _HEADINGS for label in labels
     ):
         return False
+    if not all(" " not in label or all(word[0].isupper() for word in label.split()) for label in labels):
+        return False
     return any(len(turn["rest"].split()) >= 3 for turn in turns)
 
 
@@ -225,7 +227,8 @@ def _key(words: list[str], number: int) -> str:
     lower = word.lower().replace("’", "'")
     if number and word[0].isupper() and (lower in SKIPPED or lower in POSSESSIVES):
         return lower
-    if number and lower in BE and word.istitle():
+    titled = number or "".join(words[1:2])[:1].isupper() and "".join(words[2:3])[:1].isupper()
+    if titled and lower in BE and word.istitle():
         return word  # "Don't Be Late": a name
     if lower == "her" and (
         number + 1 == len(words)
