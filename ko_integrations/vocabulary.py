@@ -163,7 +163,7 @@ def _signature(name: str) -> tuple[str, ...]:
 
     `is_member` keeps its `is_`: it states the fact from the other side than `member`.
     """
-    words = [word for word in name.split("_") if word not in ARTICLES]
+    words = [word for word in name.split("_") if word not in ARTICLES] or [name]
     while len(words) > 1 and (
         words[0] in HAVE or words[0] in ("current", "currently") or (words[0] in BE and _verbal(words[1:]))
     ):
@@ -321,7 +321,7 @@ class Vocabulary:
         plain: dict[tuple[str, ...], set[str]] = {}
         stripped: dict[tuple[str, ...], set[str]] = {}
         for name, predicate in self._names.items():
-            whole = tuple(lemma(word) for word in name.split("_") if word not in ARTICLES)
+            whole = tuple(lemma(word) for word in name.split("_") if word not in ARTICLES) or (name,)
             plain.setdefault(whole, set()).add(predicate)
             signature = _signature(name)
             for form in {signature, _bag(signature) or signature} - {whole}:

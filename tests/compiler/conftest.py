@@ -21,7 +21,7 @@ class Reader:
     def __init__(
         self, vocabulary: Vocabulary | None = None, facts: Sequence[tuple[str, str, Any]] = ()
     ) -> None:
-        self.vocabulary = vocabulary or Vocabulary.general()
+        self.vocabulary = Vocabulary.general() if vocabulary is None else vocabulary
         self.embedder = HashingEmbedder(dimension=64)
         self.stored = [_stored(number, *fact) for number, fact in enumerate(facts, 1)]
 
@@ -41,7 +41,8 @@ def _stored(number: int, subject: str, predicate: str, value: Any) -> KnowledgeO
         source=None, recorded_at=NOW, confidence=1.0, version=1, previous=None, sequence=number
     )
     return KnowledgeObject(
-        id="0" * 64, namespace=(), subject=subject, predicate=predicate, object=value, provenance=provenance, valid_from=NOW
+        id="0" * 64, namespace=(), subject=subject, predicate=predicate, object=value, provenance=provenance,
+        valid_from=NOW,
     )  # fmt: skip
 
 

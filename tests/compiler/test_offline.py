@@ -29,7 +29,7 @@ def test_medical_case_of_the_paper(reads: Reads) -> None:
         "Patient M.R., 67-year-old male, presented with persistent cough. CT scan showed 3cm mass in right upper lobe. "
         "Biopsy confirmed non-small cell lung cancer, stage IIB."
     )
-    facts = dict((predicate, value) for _, predicate, value in reads(text))
+    facts = {predicate: value for _, predicate, value in reads(text)}
     assert facts["age"] == 67
     assert facts["tumour_size"] == Quantity(3, "cm")
     assert facts["tumour_location"] == "right upper lobe"

