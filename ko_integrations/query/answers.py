@@ -5,14 +5,16 @@ from datetime import date, datetime
 from typing import Any
 
 from ko_integrations.query.chains import Found, Slot, apply, distinct
+from ko_integrations.query.lexicon import Profile
 from ko_integrations.query.linking import SPEAKER
 from ko_integrations.query.paths import Candidate
 from ko_integrations.query.ranking import Ranked
 from ko_integrations.query.temporal import TemporalOperator
 from ko_integrations.types import Answer, KnowledgeObject
 
-__all__ = ["Found", "abstain", "render", "respond"]
+__all__ = ["Found", "abstain", "is_dated", "render", "respond"]
 
+_TIME_NOUNS = frozenset("date time year day month birthday anniversary deadline".split())
 _PRESENT = frozenset({"none", "current", "latest"})
 
 
@@ -74,11 +76,16 @@ def _inverse(best: Ranked) -> Answer:
 def _effective(operator: TemporalOperator, candidate: Candidate, slots: Sequence[Slot]) -> TemporalOperator:
     """Drop the operator where the predicate itself holds the time: "when was X founded" of a founding date."""
     if operator.kind == "when":
-        values = [ko.object for slot in slots for ko in slot.current]
-        dated = any(isinstance(value, date) for value in values)
-        if dated or candidate.profiles[-1].value_type == "date" or "date" in candidate.profiles[-1].kinds:
+        if is_dated(candidate.profiles[-1], [ko.object for slot in slots for ko in slot.current]):
             return TemporalOperator()
     return operator
+
+
+def is_dated(profile: Profile, values: Sequence[Any]) -> bool:
+    """Tell whether a predicate holds a date or a time of day: by type, by kind, by its name, or by its values."""
+    if profile.value_type == "date" or "date" in profile.kinds:
+        return True
+    return profile.label.split()[-1] in _TIME_NOUNS or any(isinstance(value, date) for value in values)
 
 
 def _combined(found: Sequence[Found]) -> Found:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
 from ko_integrations.protocols import FactReader
-from ko_integrations.query.answers import abstain, respond
+from ko_integrations.query.answers import abstain, is_dated, respond
 from ko_integrations.query.calendar import read_interval
 from ko_integrations.query.chains import Slot, names_value
 from ko_integrations.query.evidence import Nearness
@@ -227,8 +227,7 @@ class _Session:
 
 
 def _is_dated(candidate: Candidate) -> bool:
-    last = candidate.profiles[-1]
-    return last.value_type == "date" or isinstance(candidate.values[0].object, date)
+    return is_dated(candidate.profiles[-1], [ko.object for ko in candidate.values])
 
 
 def _as_moment(value: object, now: datetime) -> datetime | None:

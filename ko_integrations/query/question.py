@@ -49,19 +49,26 @@ _BOUNDARIES = _AUXILIARIES | frozenset("where that which who whom whose when wha
 _BE = frozenset({"is", "was", "are", "were", "'s", "’s"})
 _STOPS = frozenset(".,;:?!")
 _LIGHT_NOUNS = frozenset("name title position office post role job identity holder".split())
+_CLIPPED = range(3, 6)
 _MASK = "X"
 _OWNING = frozenset({"my", "our"})
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A content word to explain. `kinds` is not empty where it names a kind of thing."""
+    """A content word to explain.
+
+    Attributes:
+        kinds: the kinds of thing that it names, if any.
+        clipped: it may be the beginning of a longer word: "uni", "ver".
+    """
 
     key: str
     lower: str
     weight: float
     name_like: bool
     kinds: frozenset[str]
+    clipped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +137,8 @@ def _token(words: Sequence[Word], index: int, lexicon: Lexicon) -> Token:
         weight = 1.5
     else:
         weight = 0.7
-    return Token(word.key, word.lower, weight * (0.6 if kinds else 1.0), name_like, kinds)
+    clipped = not lexicon.frequency[word.key] and len(word.lower) in _CLIPPED and word.lower not in CARRIERS
+    return Token(word.key, word.lower, weight * (0.6 if kinds else 1.0), name_like, kinds, clipped)
 
 
 def _is_light(words: Sequence[Word], index: int) -> bool:

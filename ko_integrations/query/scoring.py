@@ -8,7 +8,7 @@ from ko_integrations.query.question import ANY_KIND, Asked, Token
 
 __all__ = ["Fit", "explains", "fit"]
 
-_KIND_MATCH = 0.75
+_KIND_MATCH, _CLIP = 0.75, 0.9
 _RIVAL_MARGIN = 0.25
 _PLACES = frozenset({"place", "city", "country", "continent"})
 
@@ -54,9 +54,16 @@ class Fit:
 
 def explains(token: Token, profile: Profile) -> float:
     """Return how firmly a word points to a predicate, 0 to 1."""
-    direct = profile.cues.get(token.key, 0.0)
+    direct = _named(token, profile)
     if token.kinds and profile.kinds & token.kinds:
         return max(direct, _KIND_MATCH)
+    return direct
+
+
+def _named(token: Token, profile: Profile) -> float:
+    direct = profile.cues.get(token.key, 0.0)
+    if token.clipped and not direct:
+        return max((_CLIP * w for key, w in profile.cues.items() if key.startswith(token.lower)), default=0.0)
     return direct
 
 
@@ -126,7 +133,7 @@ def _focus(asked: Asked, path: Sequence[Profile]) -> float:
     last = path[-1]
     if asked.kinds == ANY_KIND:
         return 0.9
-    cued = [last.cues.get(key, 0.0) for key in asked.focus]
+    cued = [_named(token, last) for token in asked.tokens if token.key in asked.focus]
     if cued and max(cued) >= 0.9:
         named = 0.45 + 0.55 * sum(cued) / len(cued)
         unlike = bool(asked.kinds and last.kinds) and _kind_fit(asked.kinds, last.kinds) == 0

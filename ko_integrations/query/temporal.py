@@ -100,7 +100,7 @@ _ASKED = _table(
     ("count", r"\b(?:what\s+is\s+)?(?:the\s+)?(?:number|count)\s+of\s+(?:times|changes|updates)\b"),
     ("count", r"\bhow\s+(?:many\s+times|often)\s+(?:has|have|had)\b"),
     ("trajectory", rf"\bhow\s+(?:has|have|had|did|does|is|was|were)\b(?=.*{_CHANGE})"),
-    ("trajectory", (rf"\b(?:the\s+)?(?:(?:full|complete|entire|whole|version|past)\s+)?{_HISTORY}"
+    ("trajectory", (rf"\b(?<!\ba\s)(?:the\s+)?(?:(?:full|complete|entire|whole|version|past)\s+)?{_HISTORY}"
                    r"(?<!in\shistory)(?:\s+(?:of|for|in))?\b")),
     ("trajectory", r"\bover\s+(?:the\s+(?:years|months|weeks|time)|time)\b|\bthrough(?:out)?\s+the\s+years\b"),
     ("trajectory", rf"\bwhat\s+(?:has\s+|have\s+|was\s+)?{_CHANGE}"),
