@@ -166,7 +166,7 @@ class Discourse:
     def _by_short_name(self, name: str) -> str | None:
         """Return the one person mentioned whose full name has `name` as its first or last words."""
         short = _TITLE.sub("", name).split()
-        if len(short) > 2 or not short or not short[0][:1].isupper():
+        if len(short) > 2 or not short or not short[0][:1].isupper() or kinds_of(name) & _OBJECTS:
             return None
         found = []
         for known in self._mentions:
@@ -176,7 +176,8 @@ class Discourse:
                 and len(full) >= len(short)
                 and (full[: len(short)] == short or full[-len(short) :] == short)
             ):
-                if known.kinds & _OBJECTS and full != short:
+                # "Norway" is not short for "Harald V of Norway", nor "Acme" for "Acme Foods".
+                if any(word.islower() for word in full) or known.kinds & _OBJECTS and full != short:
                     continue
                 found.append(known.name)
         return found[0] if len(found) == 1 else None

@@ -167,6 +167,8 @@ class ClauseReader:
     def _lead_in(self, keys: tuple[str, ...], span: Span, text: str) -> float:
         """A price for a subject that begins with a noun of the vocabulary: in "label artist Jane" it is no name."""
         first, _, rest = text.partition(" ")
+        if first in ARTICLES:
+            return 0.0
         return 0.8 if rest[:1].isupper() and first.islower() and keys[span[0]] in self.index.lexicon else 0.0
 
     def _matches(self, tokens: list[Token]) -> Iterator[tuple[Words, float, Iterator[Match]]]:
@@ -283,7 +285,7 @@ def _subject_score(predicate: Predicate, text: str) -> float:
     kinds = kinds_of(value)
     if implied:
         kinds = kinds | {implied}
-    if not kinds:
+    if not kinds or "nationality" in kinds and "country" in predicate.subject_kinds:
         return 0.0
     return 0.5 if kinds & set(predicate.subject_kinds) else -0.8
 
@@ -313,14 +315,11 @@ def bare(text: str) -> tuple[str, str]:
 
 
 def _is_verb_form(text: str) -> bool:
-    return text.endswith(("ed", "ing")) and text not in (
-        "feed",
-        "seed",
-        "speed",
-        "building",
-        "setting",
-        "rating",
-    )
+    """Whether a word that looks like a noun of the vocabulary is a form of a verb ("headquartered")."""
+    return text.islower() and len(text) > 5 and text.endswith(("ed", "ing")) and text not in _NOUNS_IN_ING
+
+
+_NOUNS_IN_ING = frozenset("building setting rating funding training feeling backing".split())
 
 
 def _trimmed(tokens: list[Token]) -> list[Token]:
