@@ -69,7 +69,6 @@ class Statements:
         # Parameters in this order: prefix, id.
         self.head = query(f"{_HEADS} WHERE s.prefix = :prefix AND s.id = :id")
         self.heads = query(f"{_HEADS} WHERE {among('s.prefix', 'prefixes')}")
-        self.heads_by_ref = query(f"{_HEADS} WHERE {among('s.ref', 'refs')}")
         self.places = query(f"SELECT {PLACE} {_SLOT} WHERE {among('s.prefix', 'prefixes')}")
         self.all_places = query(f"SELECT {PLACE} {_SLOT} WHERE s.ref > :after ORDER BY s.ref LIMIT :limit")
         self.chains = query(

@@ -340,9 +340,10 @@ def test_no_read_walks_a_large_table(path: Path) -> None:
     log = open_log(path)
     sql = log._sql
     queries = [
-        sql.head, sql.heads, sql.heads_by_ref, sql.places, sql.chains, sql.known, sql.known_moved, sql.clock,
+        sql.head, sql.heads, sql.places, sql.chains, sql.known, sql.known_moved, sql.clock,
         sql.namespace, sql.subject_refs, sql.predicate_refs, sql.subjects_by_key, sql.subjects_by_prefix,
-        sql.predicates, sql.named, sql.next_due, sql.asserted_events, sql.other_events, sql.withdrawn_slots, sql.moved_slots,
+        sql.predicates, sql.named, sql.next_due, sql.asserted_events, sql.other_events,
+        sql.withdrawn_slots, sql.moved_slots,
         sql.namespaces_by_path, sql.subjects_by_start, sql.slots_to_write, sql.predicates_by_spelling,
         sql.namings_by_key, sql.sources_by_name, sql.source_ref, sql.slots_of_source, sql.withdraw, sql.update_slot,
         sql.pending_in, sql.claim_in, sql.due, sql.due_in, sql.confirm, sql.vectors, sql.aliases, sql.head_vectors(),
