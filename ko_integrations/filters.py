@@ -16,8 +16,9 @@ from ko_integrations.types import KnowledgeObject
 
 __all__ = ["Condition", "Where", "compile_where"]
 
-Where = Mapping[str, Any]
 Condition = Callable[[KnowledgeObject], bool]
+Where = Mapping[str, Any] | Condition
+"""A condition in mapping form, or as a test of one fact."""
 
 _MISSING = object()
 
@@ -32,8 +33,8 @@ def compile_where(where: Where | None) -> Condition | None:
     Traceback (most recent call last):
     ko_integrations.errors.InvalidInputError: where: unknown operator '$nor'
     """
-    if where is None:
-        return None
+    if where is None or callable(where):
+        return where
     if not isinstance(where, Mapping):
         raise InvalidInputError("where", f"expected a mapping, got {type(where).__name__}")
     if not where:

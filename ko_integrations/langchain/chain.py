@@ -180,13 +180,13 @@ def _question(given: str | Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _line(document: Document) -> str:
-    """Return a document as one escaped line: as a statement where it is one."""
-    fields = [
-        document.metadata.get(name) for name in ("subject", "predicate", "object", "valid_from", "valid_to")
-    ]
-    if fields[0] and fields[1] and fields[2] is not None:
-        return statement_line(*fields)  # type: ignore[arg-type]
-    return quote(document.page_content)
+    """Return a document as one escaped line: as `fact_line` does where it is a fact."""
+    of = document.metadata
+    if not (of.get("subject") and of.get("predicate") and of.get("object") is not None):
+        return quote(document.page_content)
+    told = of.get("version", 1) > 1 or of.get("valid_to") or of.get("valid_from") != of.get("recorded_at")
+    since = of.get("valid_from") if told else None
+    return statement_line(of["subject"], of["predicate"], of["object"], since, of.get("valid_to"))
 
 
 def _result(inputs: dict[str, Any], count: TokenCounter) -> ChainResult:

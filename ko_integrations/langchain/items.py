@@ -32,8 +32,6 @@ __all__ = [
 ]
 
 ITEM = "ko:item"
-INDEXED = {"$and": [{"predicate": {"$contains": ITEM}}, {"unindexed": {"$exists": False}}]}
-"""The condition that a search hit stands for an item."""
 
 
 @dataclass(frozen=True)

@@ -52,14 +52,15 @@ class KOMemoryMiddleware(AgentMiddleware[KOMemoryState, Any, Any]):
     the log of this module.
 
     Example:
-        >>> from dataclasses import dataclass
-        >>> @dataclass
-        ... class Who:
-        ...     user_id: str
-        >>> def build(model, store):
-        ...     from langchain.agents import create_agent
-        ...     return create_agent(model, middleware=[KOMemoryMiddleware(store)], context_schema=Who)
-        >>> # build(model, store).invoke({"messages": [...]}, context=Who(user_id="alice"))
+        >>> from langchain.agents import create_agent
+        >>> from langchain_core.language_models import FakeListChatModel
+        >>> from ko_integrations.embeddings import HashingEmbedder
+        >>> store = KnowledgeStore.open(":memory:", embedder=HashingEmbedder())
+        >>> model = FakeListChatModel(responses=["Noted."])  # binds no tools
+        >>> agent = create_agent(model, middleware=[KOMemoryMiddleware(store, tools=False)])
+        >>> result = agent.invoke({"messages": [{"role": "user", "content": "My phone number is 555-1111."}]})
+        >>> [fact["object"] for fact in result["ko_memory"]["stored"]]
+        ['555-1111']
     """
 
     state_schema = KOMemoryState

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from langgraph.config import get_config
+
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.store import KnowledgeStore
 
@@ -18,8 +20,8 @@ class Scope:
     """Chooses the view of a store by the runtime context, and never falls back to somebody else's.
 
     By default the context's `namespace` (strings) or `user_id`, an attribute or a key, is the namespace below
-    the store's own. A run without any context works on the store as it was given; a run whose context names
-    no one is refused.
+    the store's own; in a run without context, `user_id` or `langgraph_user_id` among its configurables. A run
+    that has neither works on the store as it was given; a run whose context names no one is refused.
     """
 
     def __init__(self, store: KnowledgeStore, namespace: Namespacer | Sequence[str] | None = None) -> None:
@@ -48,7 +50,7 @@ class Scope:
         if self._namespace is not None:
             return tuple(self._namespace)
         if context is None:
-            return ()
+            return _configured()
         for field in _FIELDS:
             found = context.get(field) if isinstance(context, Mapping) else getattr(context, field, None)
             if found is not None:
@@ -56,6 +58,15 @@ class Scope:
         raise InvalidInputError(
             "context", "has neither user_id nor namespace; pass namespace= to say whose it is"
         )
+
+
+def _configured() -> tuple[str, ...]:
+    try:
+        configurable = get_config().get("configurable", {})
+    except RuntimeError:  # not inside a run
+        return ()
+    found = [str(configurable[name]) for name in ("user_id", "langgraph_user_id") if configurable.get(name)]
+    return tuple(found[:1])
 
 
 def _checked(parts: Sequence[str]) -> tuple[str, ...]:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 from langgraph.store.base import ListNamespacesOp, MatchCondition, SearchOp
 
 from ko_integrations.errors import InvalidInputError
-from ko_integrations.langchain.items import INDEXED, StoredItem, get_items, list_items
+from ko_integrations.langchain.items import ITEM, StoredItem, get_items, list_items
 from ko_integrations.store import KnowledgeStore
 from ko_integrations.times import Moment
+from ko_integrations.types import KnowledgeObject
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,12 +68,14 @@ def _unscored(
 ) -> list[Scored]:
     """Return what fills the page after the scored items: those that no text of theirs is indexed of."""
     plain: list[Scored] = [
-        (item, None)
-        for item in _listed(store, namespaces, op.filter, as_of)
-        if (item.ko.provenance.metadata or {}).get("unindexed")
+        (item, None) for item in _listed(store, namespaces, op.filter, as_of) if _is_unindexed(item.ko)
     ]
     start = max(0, op.offset - scored)
     return plain[start : start + op.limit - max(0, scored - op.offset)]
+
+
+def _is_unindexed(ko: KnowledgeObject) -> bool:
+    return bool((ko.provenance.metadata or {}).get("unindexed"))
 
 
 def _nearest(
@@ -85,8 +88,14 @@ def _nearest(
 ) -> list[tuple[StoredItem, float]]:
     """Return the `wanted` items of one namespace nearest to a vector, each by its nearest text."""
     view, k = store.namespace(*namespace), 2 * wanted
+
+    def may_be(ko: KnowledgeObject) -> bool:
+        if ko.predicate == ITEM:
+            return not _is_unindexed(ko) and matches(ko.object, filter)
+        return ko.predicate.startswith(f"{ITEM} ")  # a further text of an item that is looked up below
+
     while True:
-        hits = view.read(vector, k, where=INDEXED, as_of=as_of)
+        hits = view.read(vector, k, where=may_be, as_of=as_of)
         best: dict[str, float] = {}
         for hit in hits:
             best.setdefault(hit.ko.subject, hit.score)

@@ -14,7 +14,6 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from ko_integrations.errors import InvalidInputError
-from ko_integrations.filters import Where
 from ko_integrations.identity import slot_id
 from ko_integrations.types import Fact, KnowledgeObject, WriteResult
 
@@ -238,7 +237,7 @@ def document_history(store: "KnowledgeStore", id: str) -> list[StoredDocument]:
     return [to_document(ko) for ko in chain]
 
 
-def document_where(where: Where | None) -> Where | None:
+def document_where(where: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     """Return a filter in which a document's own metadata comes before the fields of its fact.
 
     `{"source": "a.pdf"}` and `{"id": 1}` mean the caller's metadata, as in any vector store; a plain fact

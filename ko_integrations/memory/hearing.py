@@ -16,18 +16,27 @@ if TYPE_CHECKING:
 
 __all__ = ["Hearing", "Unlearnt"]
 
-ATTEMPTS = 3
-"""How often a message is compiled and stored before it is given up."""
+MAX_KEPT = 100
+"""Messages that are kept to be tried again, the newest."""
+
+MAX_PAUSE = 8
+"""Times that a message is passed over between two attempts, so that one that always fails costs little."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Unlearnt:
-    """A message of which nothing could be stored, and how often that was tried."""
+    """A message of which nothing could be stored.
+
+    Attributes:
+        attempts: how often that was tried.
+        pause: how often it is still passed over.
+    """
 
     said: Said
     attempts: int = 0
+    pause: int = 0
 
 
 @dataclass
@@ -74,7 +83,12 @@ class Hearing:
             self.unlearnt += [Unlearnt(Said(text, None, self.session, now), 1) for text in texts]
             return Learnt(errors=tuple((None, str(error)) for _ in texts))
         again, self.unlearnt = self.unlearnt, []
-        done = [self._one(store, each) for each in (*again, *map(Unlearnt, said))]
+        due = [each for each in again if not each.pause]
+        self.unlearnt = [replace(each, pause=each.pause - 1) for each in again if each.pause]
+        done = [self._one(store, each) for each in (*due, *map(Unlearnt, said))]
+        for lost in self.unlearnt[:-MAX_KEPT]:
+            _log.warning("message %s was given up after %d attempts", lost.said.key, lost.attempts)
+        self.unlearnt = self.unlearnt[-MAX_KEPT:]
         reports = tuple(report for learnt in done for report in learnt.reports)
         return Learnt(reports, tuple(error for learnt in done for error in learnt.errors))
 
@@ -82,11 +96,9 @@ class Hearing:
         """Learn a message; one that fails keeps its time, so that learning it late supersedes nothing said since."""
         began = message.said.said_at or datetime.now(UTC)
         learnt = learn(store, [message.said])
-        if learnt.errors and message.attempts + 1 < ATTEMPTS:
-            kept = replace(message.said, said_at=began)
-            self.unlearnt.append(Unlearnt(kept, message.attempts + 1))
-        elif learnt.errors:
-            _log.warning("message %s was given up after %d attempts", message.said.key, ATTEMPTS)
+        if learnt.errors:
+            kept, pause = replace(message.said, said_at=began), min(2**message.attempts - 1, MAX_PAUSE)
+            self.unlearnt.append(Unlearnt(kept, message.attempts + 1, pause))
         return learnt
 
     def _said(self, store: "KnowledgeStore", texts: Sequence[str], counted: str) -> list[Said]:

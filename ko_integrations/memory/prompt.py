@@ -75,8 +75,14 @@ def _name(text: str) -> str:
 
 
 def fact_line(ko: KnowledgeObject) -> str:
-    """Return one fact as one line of a prompt; of one that has an end it says until when it held."""
-    return statement_line(ko.subject, ko.predicate, ko.object, ko.valid_from.isoformat(), _iso(ko.valid_to))
+    """Return one fact as one line of a prompt; of one that has an end it says until when it held.
+
+    Since when it holds is said where that tells something: the value changed then, or somebody stated the time.
+    """
+    provenance = ko.provenance
+    told = provenance.version > 1 or ko.valid_to is not None or ko.valid_from != provenance.recorded_at
+    since = ko.valid_from.isoformat() if told else None
+    return statement_line(ko.subject, ko.predicate, ko.object, since, _iso(ko.valid_to))
 
 
 def statement_line(

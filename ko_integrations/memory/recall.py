@@ -4,17 +4,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ko_integrations.errors import EmbedderError, SemanticIndexError
+from ko_integrations.memory.documents import INTERNAL
+from ko_integrations.query.lexicon import lexicon_of
 from ko_integrations.query.linking import link
-from ko_integrations.query.words import FUNCTION_WORDS, content_keys, words_of
+from ko_integrations.query.words import FUNCTION_WORDS, words_of
 from ko_integrations.types import KnowledgeObject
 
 if TYPE_CHECKING:
     from ko_integrations.store import KnowledgeStore
 
-__all__ = ["INTERNAL", "Recalled", "named_chains", "named_subjects", "recall"]
-
-INTERNAL = "ko:"
-"""Predicates that start so hold documents and items of a framework, not facts about a subject."""
+__all__ = ["Recalled", "named_chains", "named_subjects", "recall"]
 
 MAX_WORDS = 256
 """Words of a message in which subjects are looked for, so that a pasted document costs no more than a page."""
@@ -37,7 +36,8 @@ def recall(
 ) -> Recalled:
     """Return the current facts that `text` calls for, most needed first.
 
-    Facts of the subjects it names (`I`, `my`: the speaker) come first, those nearest to it in meaning ahead;
+    Facts of the subjects it names (`I`, `my`: the speaker) come first, those that its words speak of and then
+    those nearest to it in meaning ahead;
     then up to `k` others that are at least `min_score` alike. At most one text is encoded, none when `query`
     is the vector of the text. When the embedder or the index fails, the named subjects' facts still come.
 
@@ -53,8 +53,9 @@ def recall(
     except (EmbedderError, SemanticIndexError) as failure:
         hits, error = [], f"{type(failure).__name__}: {failure}"
     rank = {hit.ko.id: place for place, hit in enumerate(hits)}
-    keys = _keys(text)
-    ordered = sorted(named, key=lambda ko: (rank.get(ko.id, k), -_overlap(ko, keys)))[:MAX_NAMED]
+    spoken_of = _SpokenOf(store, text)
+    # What the words speak of comes first: a vector of a short question tells its topic, hardly what it asks for.
+    ordered = sorted(named, key=lambda ko: (-spoken_of(ko), rank.get(ko.id, k)))[:MAX_NAMED]
     others = [hit.ko for hit in hits if not hit.ko.predicate.startswith(INTERNAL)]
     return Recalled(tuple({ko.id: ko for ko in (*ordered, *others)}.values()), error)
 
@@ -78,10 +79,14 @@ def named_chains(store: "KnowledgeStore", text: str) -> list[KnowledgeObject]:
     ]
 
 
-def _keys(text: str) -> frozenset[str]:
-    words = words_of(text)[:MAX_WORDS]
-    return frozenset(word.key for word in words if word.is_word and word.lower not in FUNCTION_WORDS)
+class _SpokenOf:
+    """Tells how firmly the words of a text point to a fact's predicate, 0 to 1: `live` to a residence."""
 
+    def __init__(self, store: "KnowledgeStore", text: str) -> None:
+        words = words_of(text)[:MAX_WORDS]
+        self._keys = {word.key for word in words if word.is_word and word.lower not in FUNCTION_WORDS}
+        self._lexicon = lexicon_of(store.vocabulary)
 
-def _overlap(ko: KnowledgeObject, keys: frozenset[str]) -> int:
-    return len(keys.intersection(content_keys(ko.predicate)))
+    def __call__(self, ko: KnowledgeObject) -> float:
+        cues = self._lexicon.profile(ko.predicate, ko.subject).cues
+        return max((cues[key] for key in self._keys & cues.keys()), default=0.0)

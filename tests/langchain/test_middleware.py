@@ -1,5 +1,7 @@
 """`KOMemoryMiddleware` in agents of `create_agent` (PITFALLS 22, 26 to 29)."""
 
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -233,6 +235,28 @@ def test_the_namespace_can_be_chosen(store: KnowledgeStore, scripted: Any) -> No
     assert store.namespace("me").read_exact("user", "city").object == "Chur"
 
 
+def test_a_run_without_context_goes_by_its_configurables(store: KnowledgeStore, scripted: Any) -> None:
+    remember = AIMessage("", tool_calls=[call("remember", subject="user", predicate="pet", value="cat")])
+    built = create_agent(scripted(remember, OK), middleware=[KOMemoryMiddleware(store)])
+    config = {"configurable": {"user_id": "alice"}}
+    built.invoke({"messages": [HumanMessage("city: Basel")]}, config)
+    assert {ko.object for ko in store.namespace("alice").facts("user")} == {"Basel", "cat"}
+    assert store.count() == 0
+
+
+def test_an_index_that_cannot_be_reached_does_not_stop_the_turn(
+    tmp_path: Path, scripted: Any, compiler: CityCompiler, embedder: Any
+) -> None:
+    options = {"embedder": embedder, "compiler": compiler, "index": "http://127.0.0.1:9"}
+    with KnowledgeStore.open(tmp_path / "memory", **options) as store:
+        model = scripted(OK)
+        built = agent(model, store)
+        assert say(built, "city: Basel")["ko_memory"]["errors"] == []
+        say(built, "Where do I live?")
+        assert "Basel" in model.prompt()
+        assert store.stats().degraded
+
+
 # -- tools in an agent --------------------------------------------------------------------------------------
 def call(name: str, number: int = 1, **arguments: Any) -> dict[str, Any]:
     return {"name": name, "args": arguments, "id": f"call-{number}", "type": "tool_call"}
@@ -393,3 +417,46 @@ def test_two_users_three_sessions_and_a_restart(tmp_path: Path, scripted: Any) -
     assert "Bern" in told
     assert "Basel" in told
     assert "Chur" not in told
+
+
+SESSION = """
+import sys
+from dataclasses import dataclass
+from langchain.agents import create_agent
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.messages import HumanMessage
+from ko_integrations import KnowledgeStore
+from ko_integrations.embeddings import HashingEmbedder
+from ko_integrations.langchain import KOMemoryMiddleware
+
+@dataclass
+class Who:
+    user_id: str
+
+class Model(FakeListChatModel):
+    def bind_tools(self, *args, **kwargs):
+        return self
+    def _call(self, messages, *args, **kwargs):
+        print(messages[0].text)
+        return "ok"
+
+folder, user, text = sys.argv[1:]
+with KnowledgeStore.open(folder, embedder=HashingEmbedder()) as store:
+    agent = create_agent(Model(responses=["ok"]), middleware=[KOMemoryMiddleware(store)], context_schema=Who)
+    agent.invoke({"messages": [HumanMessage(text)]}, context=Who(user))
+"""
+
+
+@pytest.mark.slow
+def test_what_one_process_learns_the_next_one_knows(tmp_path: Path) -> None:
+    def session(user: str, text: str) -> str:
+        command = [sys.executable, "-c", SESSION, str(tmp_path / "memory"), user, text]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    session("alice", "I live in Bern.")
+    session("bob", "I live in Chur.")
+    session("alice", "Actually, I live in Basel now.")
+    prompt = session("alice", "Where do I live?")
+    assert "Basel" in prompt
+    assert "Bern" not in prompt
+    assert "Chur" not in prompt

@@ -47,11 +47,16 @@ def test_no_text_breaks_out_of_its_line(subject: str, predicate: str, object: st
     assert ">" not in lines[2]
 
 
-def test_a_fact_says_since_when_or_until_when() -> None:
-    assert fact_line(ko("Rome", predicate="home_town")) == 'Alice, home town: "Rome" (since 2025-01-01)'
-    assert fact_line(ko("Rome", valid_to=datetime(2025, 6, 1, tzinfo=UTC))).endswith(
-        "(from 2025-01-01 to 2025-06-01)"
+def test_a_fact_says_since_when_where_that_tells_something() -> None:
+    february = datetime(2025, 2, 1, tzinfo=UTC)
+    assert fact_line(ko("Rome", predicate="home_town")) == 'Alice, home town: "Rome"'
+    stated = ko("Rome").model_copy(update={"valid_from": february})
+    assert fact_line(stated) == 'Alice, city: "Rome" (since 2025-02-01)'
+    changed = ko("Rome").model_copy(
+        update={"provenance": ko("").provenance.model_copy(update={"version": 2})}
     )
+    assert fact_line(changed).endswith("(since 2025-01-01)")
+    assert fact_line(ko("Rome", valid_to=february)).endswith("(from 2025-01-01 to 2025-02-01)")
 
 
 @given(st.lists(st.text(max_size=60), max_size=12), st.integers(0, 600))
