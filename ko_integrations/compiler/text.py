@@ -242,7 +242,7 @@ def _key(words: list[str], number: int) -> str:
     if (
         lower in ("do", "does", "did")
         and number + 1 < len(words)
-        and words[number + 1].isalpha()
+        and (words[number + 1].isalpha() or words[number + 1] in ("n't", "n’t"))
         and words[number + 1].lower() not in _AFTER_OBJECT
     ):
         return "" if number else "do"
