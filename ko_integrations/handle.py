@@ -25,7 +25,7 @@ from ko_integrations.errors import (
 )
 from ko_integrations.index.opening import index_opener
 from ko_integrations.log import open_log
-from ko_integrations.log.contract import VersionLog
+from ko_integrations.log.contract import Namespace, VersionLog
 from ko_integrations.protocols import Compiler, QueryParser
 from ko_integrations.rekey import apply_vocabulary
 from ko_integrations.search import Searcher
@@ -168,6 +168,17 @@ class Handle:
         if getattr(self._depth, "value", 0):
             raise InvalidInputError("batch", f"{operation} cannot be undone and so has no place in a batch")
 
+    def settle(self, namespace: Namespace | None) -> "Handle":
+        """Let the stored heads catch up with the clock: look-ups by name and counts go by these.
+
+        Reads of a head never need it. None: every namespace.
+        """
+        now = self.now()
+        due = now if namespace is None else self.log.next_due(namespace)
+        if due is not None and due <= now:
+            self.log.claim(namespace, 0, now=now)
+        return self
+
     def wrote(self, count: int) -> None:
         """Note that `count` slots may wait to be indexed."""
         self.sync.wrote(count)
@@ -179,6 +190,7 @@ class Handle:
 
     def stats(self) -> Stats:
         """Return how big the store is and what state it is in."""
+        self.settle(None)
         dimension = self.log.get_state("dimension")
         return Stats(
             facts=self.log.count(),

@@ -262,12 +262,12 @@ class FactView:
     # -- looking around ------------------------------------------------------------------------------------------
     def subjects(self, prefix: str = "") -> list[str]:
         """Return the subjects that something holds of, as first spelt, by normalised name."""
-        log = self._handle.check().log
+        log = self._handle.check().settle(self._namespace).log
         return list(log.subjects(self._namespace, prefix=normalize_name(prefix)).values())
 
     def find_subjects(self, names: Sequence[str]) -> dict[str, str]:
         """Return, of `names`, those that are stored subjects or aliases of one -> the subject as stored."""
-        handle = self._handle.check()
+        handle = self._handle.check().settle(self._namespace)
         keys = {name: handle.addresser.subject_key(self._namespace, name) for name in names}
         found = handle.log.subjects(self._namespace, keys=list(dict.fromkeys(keys.values())))
         return {name: found[key] for name, key in keys.items() if key in found}
@@ -279,7 +279,7 @@ class FactView:
 
     def facts_naming(self, object: str, *, limit: int = 100) -> list[KnowledgeObject]:
         """Return the facts that hold and whose object is the name `object` (the inverse look-up)."""
-        handle = self._handle.check()
+        handle = self._handle.check().settle(self._namespace)
         slots = handle.log.naming(self._namespace, normalize_name(object), limit)
         return to_knowledge_objects(list(handle.log.heads(slots, handle.now()).values()))
 
@@ -293,7 +293,7 @@ class FactView:
 
     def count(self) -> int:
         """Return the number of facts that hold in this namespace."""
-        return self._handle.check().log.count(Scope(self._namespace))
+        return self._handle.check().settle(self._namespace).log.count(Scope(self._namespace))
 
     def namespaces(self, prefix: Sequence[str] = ()) -> list[Namespace]:
         """Return the namespaces that hold something, below `prefix` by whole segments. Root handle only.
@@ -303,7 +303,7 @@ class FactView:
         """
         if not self._opener:
             raise InvalidInputError("namespace", "a bound view sees only its own; ask the root handle")
-        return self._handle.check().log.namespaces((*self._namespace, *check_namespace(prefix)))
+        return self._handle.check().settle(None).log.namespaces((*self._namespace, *check_namespace(prefix)))
 
     # -- helpers ------------------------------------------------------------------------------------------
     def _place(self, subject: str, predicate: str, *, verbatim: bool = False) -> Address:

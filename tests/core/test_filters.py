@@ -14,10 +14,22 @@ NOW = datetime(2024, 1, 1, tzinfo=UTC)
 
 def fact(value: Any = "Paris", **metadata: Any) -> KnowledgeObject:
     provenance = Provenance(
-        source="wiki", recorded_at=NOW, confidence=0.9, version=1, previous=None, sequence=1, metadata=metadata
+        source="wiki",
+        recorded_at=NOW,
+        confidence=0.9,
+        version=1,
+        previous=None,
+        sequence=1,
+        metadata=metadata,
     )
     return KnowledgeObject(
-        id="0" * 64, namespace=(), subject="France", predicate="capital", object=value, provenance=provenance, valid_from=NOW
+        id="0" * 64,
+        namespace=(),
+        subject="France",
+        predicate="capital",
+        object=value,
+        provenance=provenance,
+        valid_from=NOW,
     )
 
 

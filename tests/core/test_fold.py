@@ -9,7 +9,9 @@ from ko_integrations.log.fold import fold, head_at, next_change, same_value, sor
 ADDRESS = Address(b"\0" * 32, (), "s", "p", False, False)
 
 
-def assertion(sequence: int, value: str | None, start: int, end: int | None = None, kind: str = "s") -> Assertion:
+def assertion(
+    sequence: int, value: str | None, start: int, end: int | None = None, kind: str = "s"
+) -> Assertion:
     return Assertion(sequence, ADDRESS, "s", "p", kind, value, start, end, sequence, None, 1.0, None, None)
 
 
@@ -17,7 +19,9 @@ def assertion(sequence: int, value: str | None, start: int, end: int | None = No
 def chains(draw: st.DrawFn) -> list[Assertion]:
     rows = draw(
         st.lists(
-            st.tuples(st.sampled_from(["A", "B", "C", None]), st.integers(0, 8), st.none() | st.integers(1, 5)),
+            st.tuples(
+                st.sampled_from(["A", "B", "C", None]), st.integers(0, 8), st.none() | st.integers(1, 5)
+            ),
             max_size=8,
         )
     )
@@ -53,7 +57,9 @@ def test_the_order_of_arrival_does_not_matter(rows: list[Assertion], random: obj
 
 
 @given(chains(), st.integers(-1, 14))
-def test_the_value_at_a_moment_is_that_of_the_latest_covering_assertion(rows: list[Assertion], moment: int) -> None:
+def test_the_value_at_a_moment_is_that_of_the_latest_covering_assertion(
+    rows: list[Assertion], moment: int
+) -> None:
     head = head_at(sort_chain(rows), moment)
     assert (None if head is None else head.first.value) == value_at(rows, moment)
 
@@ -71,14 +77,18 @@ def test_every_assertion_supports_exactly_one_version(rows: list[Assertion]) -> 
     supported = [row.sequence for version in versions for row in (version.first, *version.confirmations)]
     assert sorted(supported) == [row.sequence for row in rows if row.value is not None]
     assert [version.number for version in versions] == list(range(1, len(versions) + 1))
-    assert [version.previous for version in versions] == [None, *(v.first.sequence for v in versions)][: len(versions)]
+    assert [version.previous for version in versions] == [None, *(v.first.sequence for v in versions)][
+        : len(versions)
+    ]
 
 
 @given(chains())
 def test_neighbours_that_touch_differ(rows: list[Assertion]) -> None:
     for one, two in zip(versions := fold(sort_chain(rows)), versions[1:], strict=False):
         touch = one.valid_to is None or two.valid_from <= one.valid_to
-        between = [row for row in rows if row.value is None and one.valid_from <= row.valid_from <= two.valid_from]
+        between = [
+            row for row in rows if row.value is None and one.valid_from <= row.valid_from <= two.valid_from
+        ]
         assert not (touch and same_value(one.first, two.first)) or between
 
 

@@ -23,16 +23,19 @@ from ko_integrations.identity import (
 
 text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
 numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
-aware = st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours=5, minutes=45)), timezone(-timedelta(hours=3))]))
+aware = st.datetimes(
+    timezones=st.sampled_from([UTC, timezone(timedelta(hours=5, minutes=45)), timezone(-timedelta(hours=3))])
+)
 scalars = text | numbers | st.booleans() | st.dates() | aware
 json_values = st.recursive(
     st.none() | st.booleans() | numbers | text,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(text, inner, max_size=3),
     max_leaves=8,
 ).filter(lambda value: isinstance(value, dict | list))
-quantities = st.builds(Quantity, st.integers() | st.floats(allow_nan=False, allow_infinity=False), text.filter(str.strip))
+quantities = st.builds(
+    Quantity, st.integers() | st.floats(allow_nan=False, allow_infinity=False), text.filter(str.strip)
+)
 values = scalars | quantities | json_values
-
 
 
 def test_golden_vectors_pin_the_ids_for_ever() -> None:
@@ -43,7 +46,9 @@ def test_golden_vectors_pin_the_ids_for_ever() -> None:
 
 
 @given(st.lists(text, max_size=3), st.lists(text, max_size=3), st.tuples(text, text), st.tuples(text, text))
-def test_framing_is_injective(one: list[str], two: list[str], first: tuple[str, str], second: tuple[str, str]) -> None:
+def test_framing_is_injective(
+    one: list[str], two: list[str], first: tuple[str, str], second: tuple[str, str]
+) -> None:
     same = (one, first) == (two, second)
     assert (slot_id(one, *first) == slot_id(two, *second)) == same
 

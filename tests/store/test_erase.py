@@ -56,7 +56,9 @@ def test_no_byte_of_it_is_left_in_any_file(tmp_path: Path, embedder: HashingEmbe
     slots = fill(store)
     wanted = {"texts": SECRETS | slots, "vectors": vectors(embedder)}
     before = scan(tmp_path / "m", tmp_path / "before", **wanted)
-    assert set(before) >= set(SECRETS) | set(slots) | {"vector"} - {"normalised"}, "the scan sees what is there"
+    assert set(before) >= set(SECRETS) | set(slots) | {"vector"} - {"normalised"}, (
+        "the scan sees what is there"
+    )
     chains = {n: store.history(f"person {n}", "city") for n in range(0, 300, 7)}
 
     report = store.erase(SUBJECT, mentions=True)
@@ -66,7 +68,9 @@ def test_no_byte_of_it_is_left_in_any_file(tmp_path: Path, embedder: HashingEmbe
     assert {n: store.history(f"person {n}", "city") for n in range(0, 300, 7)} == chains
     assert store.verify().ok
     for n in (0, 99, 299):
-        assert any(hit.ko.subject == f"person {n}" for hit in store.read(f"person {n} city town {n % 37}", k=3))
+        assert any(
+            hit.ko.subject == f"person {n}" for hit in store.read(f"person {n} city town {n % 37}", k=3)
+        )
     store.close()
     assert scan(tmp_path / "m", tmp_path / "closed", **wanted) == {}
 

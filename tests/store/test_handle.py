@@ -49,7 +49,11 @@ def test_use_after_close_is_refused_and_views_close_nothing(embedder: HashingEmb
     view.update("x", "p", 1)
     store.close()
     store.close()
-    for use in (lambda: view.read_exact("x", "p"), lambda: store.update("x", "p", 1), lambda: store.read("x")):
+    for use in (
+        lambda: view.read_exact("x", "p"),
+        lambda: store.update("x", "p", 1),
+        lambda: store.read("x"),
+    ):
         with pytest.raises(StoreClosedError):
             use()
 
@@ -122,11 +126,15 @@ async def test_async_operations_do_not_block_the_loop(embedder: HashingEmbedder)
 
 async def test_an_async_batch_is_one_transaction(embedder: HashingEmbedder) -> None:
     store = KnowledgeStore.open(":memory:", embedder=embedder)
-    with pytest.raises(RuntimeError):
+
+    async def fail() -> None:
         async with store.abatch():
             await store.aupdate("x", "p", 1)
             assert (await store.aread_exact("x", "p")).object == 1
             raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        await fail()
     assert await store.acount() == 0
     async with store.abatch():
         await store.aupdate("x", "p", 1)
@@ -204,7 +212,9 @@ def test_rebuild_encodes_nothing_again(tmp_path: Path) -> None:
         assert store.read("s7 p", k=1)
 
 
-def test_a_second_process_reads_and_writes_while_the_owner_lives(tmp_path: Path, embedder: HashingEmbedder) -> None:
+def test_a_second_process_reads_and_writes_while_the_owner_lives(
+    tmp_path: Path, embedder: HashingEmbedder
+) -> None:
     import subprocess
     import sys
 
@@ -252,7 +262,14 @@ def test_queries_may_be_vectors(embedder: HashingEmbedder) -> None:
 def test_facts_may_bring_their_text_and_vector(embedder: HashingEmbedder) -> None:
     with KnowledgeStore.open(":memory:", embedder=embedder) as store:
         vector = embedder.encode(["something else"])[0]
-        fact = Fact(subject="doc", predicate="content", object="body", text="an override", vector=vector.tolist(), verbatim=True)
+        fact = Fact(
+            subject="doc",
+            predicate="content",
+            object="body",
+            text="an override",
+            vector=vector.tolist(),
+            verbatim=True,
+        )
         store.update_many([fact])
         (hit,) = store.read("something else")
         assert hit.score == pytest.approx(1.0, abs=1e-5)

@@ -27,7 +27,11 @@ def test_spelling_does_not_split_a_slot_and_is_kept_for_display(store: Knowledge
 
 
 def test_namespaces_never_see_each_other(store: KnowledgeStore) -> None:
-    alice, alan, joined = store.namespace("acme", "alice"), store.namespace("acme", "al", "ice"), store.namespace("acme")
+    alice, alan, joined = (
+        store.namespace("acme", "alice"),
+        store.namespace("acme", "al", "ice"),
+        store.namespace("acme"),
+    )
     for number, view in enumerate((store, alice, alan, joined)):
         view.update("user", "secret", f"value {number}")
     for number, view in enumerate((store, alice, alan, joined)):
@@ -36,7 +40,10 @@ def test_namespaces_never_see_each_other(store: KnowledgeStore) -> None:
         assert [hit.ko.object for hit in view.read("secret value", k=10)] == [f"value {number}"]
         assert values(list(view.snapshot())) == [f"value {number}"]
         assert view.count() == 1
-        assert [change.ko.object for change in view.changes_since(0).items if view is not store] in ([], [f"value {number}"])
+        assert [change.ko.object for change in view.changes_since(0).items if view is not store] in (
+            [],
+            [f"value {number}"],
+        )
     assert alice.get_many([store.read_exact("user", "secret").id]) == [None]
     assert sorted(store.namespaces()) == [(), ("acme",), ("acme", "al", "ice"), ("acme", "alice")]
     assert sorted(store.namespaces(("acme", "al"))) == [("acme", "al", "ice")]
@@ -56,7 +63,8 @@ def test_erasing_one_namespace_leaves_the_others(store: KnowledgeStore) -> None:
 
 def test_values_come_back_as_they_went_in(store: KnowledgeStore) -> None:
     given = [
-        "text", 3, 3.5, True, day(3).date(), day(4), Quantity(3, "cm"), {"a": [1, None, {"b": "é"}]}, [1, "x"], "", 10**30,
+        "text", 3, 3.5, True, day(3).date(), day(4), Quantity(3, "cm"), {"a": [1, None, {"b": "é"}]},
+        [1, "x"], "", 10**30,
     ]  # fmt: skip
     for number, value in enumerate(given):
         store.update(f"s{number}", "p", value)
@@ -107,7 +115,13 @@ def test_mentions_never_outvote_time(store: KnowledgeStore) -> None:
 
 def test_a_future_fact_holds_when_its_time_comes_with_no_write(store: KnowledgeStore, clock) -> None:
     store.update("shop", "hours", "9-5")
-    store.update("shop", "hours", "8-6", valid_from=clock.now + timedelta(days=2), valid_to=clock.now + timedelta(days=4))
+    store.update(
+        "shop",
+        "hours",
+        "8-6",
+        valid_from=clock.now + timedelta(days=2),
+        valid_to=clock.now + timedelta(days=4),
+    )
     seen = []
     for _ in range(5):
         head = store.read_exact("shop", "hours")
@@ -117,6 +131,23 @@ def test_a_future_fact_holds_when_its_time_comes_with_no_write(store: KnowledgeS
         clock.tick(days=1)
     assert seen == ["9-5", "9-5", "8-6", "8-6", None]
     assert store.count() == 0
+
+
+def test_counts_and_names_follow_the_clock_with_no_write(store: KnowledgeStore, clock) -> None:
+    store.update(
+        "later",
+        "owner",
+        "Ann",
+        valid_from=clock.now + timedelta(days=1),
+        valid_to=clock.now + timedelta(days=3),
+    )
+    assert (store.count(), store.subjects(), store.namespaces()) == (0, [], [])
+    clock.tick(days=2)
+    assert (store.count(), store.subjects(), store.namespaces()) == (1, ["later"], [()])
+    assert store.find_subjects(["Later"]) == {"Later": "later"}
+    assert values(store.facts_naming("ann")) == ["Ann"]
+    clock.tick(days=2)
+    assert (store.count(), store.subjects(), store.facts_naming("Ann")) == (0, [], [])
 
 
 def test_record_time_rises_though_the_clock_falls(store: KnowledgeStore, clock) -> None:
@@ -155,7 +186,9 @@ def test_known_at_shows_what_the_store_knew(store: KnowledgeStore, clock) -> Non
 
 # -- slots --------------------------------------------------------------------------------------------------------
 def test_members_of_a_set_live_apart(open_store) -> None:
-    store = open_store(vocabulary=Vocabulary([Predicate(name="allergy", cardinality="set", aliases=("allergic_to",))]))
+    store = open_store(
+        vocabulary=Vocabulary([Predicate(name="allergy", cardinality="set", aliases=("allergic_to",))])
+    )
     store.update("Ann", "allergy", "peanuts")
     store.update("Ann", "allergic to", "milk")
     assert values(store.read_values("Ann", "allergy")) == ["peanuts", "milk"]
@@ -327,7 +360,9 @@ def test_a_write_is_seen_by_the_next_semantic_read(store: KnowledgeStore) -> Non
 
 def test_where_is_decided_by_the_log(store: KnowledgeStore) -> None:
     for number in range(40):
-        store.update(f"s{number}", "p", number, metadata={"even": number % 2 == 0}, source="a" if number < 20 else "b")
+        store.update(
+            f"s{number}", "p", number, metadata={"even": number % 2 == 0}, source="a" if number < 20 else "b"
+        )
     found = store.read("s p", k=40, where={"$and": [{"even": True}, {"source": "b"}]})
     assert sorted(hit.ko.object for hit in found) == list(range(20, 40, 2))
 
@@ -395,7 +430,9 @@ def test_the_change_feed_is_exact(store: KnowledgeStore, clock) -> None:
         ("metadata", {"metadata": ["x"]}),
     ],
 )
-def test_bad_input_names_the_field_and_stores_nothing(store: KnowledgeStore, field: str, options: dict) -> None:
+def test_bad_input_names_the_field_and_stores_nothing(
+    store: KnowledgeStore, field: str, options: dict
+) -> None:
     good = {"subject": "s", "predicate": "p", "object": "o"}
     given = good | options
     with pytest.raises(InvalidInputError) as caught:
@@ -421,11 +458,15 @@ def test_a_strict_vocabulary_refuses_what_it_does_not_know(open_store) -> None:
 
 
 def test_a_batch_is_all_or_nothing(store: KnowledgeStore) -> None:
-    with pytest.raises(RuntimeError), store.batch():
-        store.update("x", "p", 1)
-        store.update("x", "q", 2)
-        assert store.read_exact("x", "p").object == 1, "a batch sees its own writes"
-        raise RuntimeError
+    def fail() -> None:
+        with store.batch():
+            store.update("x", "p", 1)
+            store.update("x", "q", 2)
+            assert store.read_exact("x", "p").object == 1, "a batch sees its own writes"
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
     assert store.count() == 0
     with store.batch():
         store.update("x", "p", 1)
@@ -453,7 +494,9 @@ def test_export_and_import_keep_the_chains(store: KnowledgeStore, clock) -> None
     copy.import_jsonl(file)
 
     def shape(which: KnowledgeStore) -> list:
-        return [(ko.object, ko.valid_from, ko.valid_to, ko.provenance.source) for ko in which.history("x", "p")]
+        return [
+            (ko.object, ko.valid_from, ko.valid_to, ko.provenance.source) for ko in which.history("x", "p")
+        ]
 
     assert shape(copy) == shape(store)
     assert values(copy.read_values("Ann", "allergy")) == ["nuts"]
