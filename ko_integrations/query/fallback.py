@@ -44,17 +44,22 @@ def near_candidates(
 
 def _about(text: str, words: Sequence[Word], hit: Hit, lexicon: Lexicon) -> Asked | None:
     """Return the question read as one about the subject of a hit, or None if it names something else."""
-    subject = {word.key for word in words_of(hit.ko.subject) if word.is_word}
-    chunks = {chunk.strip(_EDGES).lower() for chunk in hit.ko.subject.split()}
-    named = subject | {word.key for word in words_of(hit.ko.predicate.replace("_", " "))}
-    part = [i for i, word in enumerate(words) if _telling(word) and _chunk(text, word) in chunks]
+    subject = _chunks(hit.ko.subject)
+    part = [i for i, word in enumerate(words) if _telling(word) and _chunk(text, word) in subject]
     if part:
         mention = Mention(hit.ko.subject, part[0], part[-1] + 1, _PARTIAL)
         asked = analyse(text, words, mention, lexicon)
     else:
         asked = _unnamed(text, words, hit.ko, lexicon)
-    strangers = [token for token in asked.tokens if token.name_like and token.key not in named]
+    named = subject | _chunks(hit.ko.predicate.replace("_", " "))
+    strangers = {token.lower for token in asked.tokens if token.name_like} - {
+        word.lower for word in words if _chunk(text, word) in named
+    }
     return None if strangers or (not part and not _quoted(asked, hit.ko)) else asked
+
+
+def _chunks(name: str) -> set[str]:
+    return {chunk.strip(_EDGES).lower() for chunk in name.split()}
 
 
 def _chunk(text: str, word: Word) -> str:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ko_integrations.protocols import FactReader
 from ko_integrations.query.lexicon import Lexicon, Profile
-from ko_integrations.query.linking import Mention
+from ko_integrations.query.linking import Mention, name_runs
 from ko_integrations.query.paths import Candidate, canonical
 from ko_integrations.query.question import Asked, analyse
 from ko_integrations.query.scoring import fit
@@ -78,31 +78,13 @@ def _objects(text: str, words: Sequence[Word], mentions: Sequence[Mention]) -> l
     found = [
         Mention(text[words[m.start].start : words[m.end - 1].end], m.start, m.end, m.prior) for m in mentions
     ]
-    start: int | None = None
-    for i in range(len(words) + 1):
-        part = i < len(words) and _continues_name(words, i, start)
-        if part and start is None:
-            start = i
-        elif not part and start is not None:
-            end = i
-            while end > start and not (words[end - 1].is_word and words[end - 1].is_name_like):
-                end -= 1
-            if end > start and not any(m.start < end and start < m.end for m in mentions):
-                found.append(Mention(text[words[start].start : words[end - 1].end], start, end, 0.8))
-            start = None
+    for start, end in name_runs(words):
+        if not any(m.start < end and start < m.end for m in mentions):
+            found.append(Mention(text[words[start].start : words[end - 1].end], start, end, 0.8))
     tail = _last_phrase(text, words)
     if tail is not None and not any(m.start <= tail.start and tail.end <= m.end for m in found):
         found.append(tail)
     return [mention for mention in found if mention.subject.strip()]
-
-
-def _continues_name(words: Sequence[Word], i: int, start: int | None) -> bool:
-    word = words[i]
-    if word.lower in ("'s", "’s") or word.text in "?!":
-        return False
-    if start is None:
-        return word.is_word and word.is_name_like and i > 0
-    return word.is_name_like or word.lower in ("of", "the", "and", "de", "van", "von", "&", "-", ".", "'")
 
 
 def _last_phrase(text: str, words: Sequence[Word]) -> Mention | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ko_integrations.protocols import FactReader
 from ko_integrations.query.words import CARRIERS, FIRST_PERSON, FUNCTION_WORDS, Word
 
-__all__ = ["MAX_WORDS", "SPEAKER", "Mention", "link"]
+__all__ = ["MAX_WORDS", "SPEAKER", "Mention", "link", "name_runs"]
 
 MAX_WORDS = 64
 """Words of a question that are read; what follows is left out, so that time stays bounded."""
@@ -15,6 +15,7 @@ SPEAKER = "user"
 """The subject of a namespace whose facts are told in the first person."""
 
 _LONGEST = 14
+_ONCE, _PROBES = 0.85, 3
 _OPENING, _CLOSING = frozenset("\"'“‘«„([#$@"), frozenset("\"'”’»)].!?+#%*")
 _QUOTES = frozenset("\"'“”‘’«»„")
 
@@ -52,7 +53,40 @@ def link(question: str, words: Sequence[Word], reader: FactReader) -> list[Menti
         # A name inside a longer one is hardly meant by itself, but the longer may be a title that says nothing.
         kept.append(Mention(mention.subject, mention.start, mention.end, mention.prior * 0.35 ** len(inside)))
     kept.sort(key=lambda m: (-m.prior, -(m.end - m.start), m.start))
-    return kept
+    return kept or _once_known(question, words, reader)
+
+
+def _once_known(question: str, words: Sequence[Word], reader: FactReader) -> list[Mention]:
+    """Return the names of subjects of which nothing holds any more, but something did."""
+    runs = [
+        Mention(question[words[start].start : words[end - 1].end], start, end, _ONCE)
+        for start, end in name_runs(words)[:_PROBES]
+    ]
+    return [mention for mention in runs if reader.predicates(mention.subject)]
+
+
+def name_runs(words: Sequence[Word]) -> list[tuple[int, int]]:
+    """Return the longest spans of capitalised words, codes and what joins them, the first word of all left out."""
+    runs: list[tuple[int, int]] = []
+    start: int | None = None
+    for i in range(len(words) + 1):
+        if i < len(words) and _continues_name(words[i], i, start):
+            start = i if start is None else start
+        elif start is not None:
+            end = i
+            while end > start and not (words[end - 1].is_word and words[end - 1].is_name_like):
+                end -= 1
+            runs.append((start, end))
+            start = None
+    return runs
+
+
+def _continues_name(word: Word, i: int, start: int | None) -> bool:
+    if word.lower in ("'s", "’s") or word.text in "?!":
+        return False
+    if start is None:
+        return word.is_word and word.is_name_like and i > 0
+    return word.is_name_like or word.lower in ("of", "the", "and", "de", "van", "von", "&", "-", ".", "'")
 
 
 def _candidate_spans(question: str, words: Sequence[Word]) -> dict[str, list[tuple[int, int]]]:

@@ -15,7 +15,9 @@ def day(text: str) -> datetime:
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
-def fact(subject: str, predicate: str, value: object, since: str | None = None, until: str | None = None) -> Fact:
+def fact(
+    subject: str, predicate: str, value: object, since: str | None = None, until: str | None = None
+) -> Fact:
     return Fact(
         subject=subject, predicate=predicate, object=value,
         valid_from=day(since) if since else day("2020-01-01"), valid_to=day(until) if until else None,
