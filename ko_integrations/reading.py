@@ -250,7 +250,9 @@ class FactView:
         namespace's changes, the root handle all.
         """
         handle = self._handle.check()
-        if isinstance(cursor, bool) or not isinstance(cursor, int):
+        if isinstance(cursor, bool):
+            raise InvalidInputError("cursor", "expected a number or a time, got a bool")
+        if not isinstance(cursor, int):
             cursor = handle.log.sequence_at(to_micros(cursor, "cursor"))
         events = handle.log.events(cursor, limit)
         last = events[-1].sequence if events else cursor
