@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.identity import slot_id
+from ko_integrations.times import parse_moment
 from ko_integrations.types import Fact, KnowledgeObject, WriteResult
 
 if TYPE_CHECKING:
@@ -149,10 +150,7 @@ def _typed(value: Any, kind: type[str]) -> str | None:
 def _moment(value: object, name: str) -> datetime | date | None:
     if value is None or isinstance(value, date):
         return value
-    try:
-        return datetime.fromisoformat(str(value))
-    except ValueError as error:
-        raise InvalidInputError(f"metadata.{name}", f"{value!r} is not an ISO date") from error
+    return parse_moment(str(value), f"metadata.{name}")
 
 
 def to_document(ko: KnowledgeObject) -> StoredDocument:

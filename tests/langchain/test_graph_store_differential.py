@@ -62,8 +62,8 @@ CONDITIONS = st.builds(
     st.sampled_from(["prefix", "suffix"]),
     st.lists(LABELS | st.just("*"), min_size=1, max_size=2).map(tuple),
 )
-LISTS = st.builds(
-    ListNamespacesOp, st.lists(CONDITIONS, max_size=2).map(tuple), st.none() | st.integers(1, 3), st.just(100)
+LISTS = st.tuples(st.lists(CONDITIONS, max_size=2).map(tuple), st.none() | st.integers(1, 3)).map(
+    lambda parts: ListNamespacesOp(*parts)
 )
 BATCHES = st.lists(st.lists(PUTS | PUTS | GETS | SEARCHES | LISTS, min_size=1, max_size=5), max_size=12)
 
