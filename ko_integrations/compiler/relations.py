@@ -16,6 +16,7 @@ from ko_integrations.compiler.patterns import FUNCTION_KEYS
 from ko_integrations.compiler.reading import ClauseReader, Reading, kind_score
 from ko_integrations.compiler.text import FIRST_PERSON, Token, tokens_of
 from ko_integrations.kinds import kinds_of
+from ko_integrations.morphology import lemma
 from ko_integrations.protocols import Embedder
 from ko_integrations.vocabulary import Predicate
 
@@ -32,6 +33,9 @@ _MOST_SPELLINGS = 4
 _INNER = frozenset("of the de la le du da di von van der den and & for in 's".split())
 _CLEFT = re.compile(
     r"^(?:The|the) (?P<noun>[a-z][a-z ]*?) (?:(?:in|at|for|on|by|to) )?(?:where|that|which|who|whom) (?P<rest>.+) (?:is|was|are|were) (?P<value>.+?)$"
+)
+_BARE_CLEFT = re.compile(
+    r"^(?:The|the) (?P<noun>[a-z]+) (?P<rest>(?:[A-Z]\S*|I|we|he|she|they)(?: [A-Z]\S*)* [a-z]+(?: [a-z]+)?) (?:is|was) (?P<value>.+)$"
 )
 _NOUN_OF = re.compile(
     r"^(?:The|the|An?) (?P<noun>[a-z][a-z -]{1,40}?) (?:of|for|in|at) (?P<subject>.+?) (?:is|was|are|were) (?P<value>.+)$"
@@ -99,7 +103,7 @@ class RelationFinder:
 
     def _cleft(self, text: str) -> Reading | None:
         """Read "the university where X studied is Y" as "X studied at Y"."""
-        match = _CLEFT.match(text)
+        match = _CLEFT.match(text) or _BARE_CLEFT.match(text)
         if match is None:
             return None
         best: Reading | None = None
@@ -137,7 +141,7 @@ class RelationFinder:
         if cut is None:
             return None
         first, second, words, by = cut
-        content = [word for word in words if word not in FUNCTION_KEYS]
+        content = [word for word in words if word not in FUNCTION_KEYS and word not in _CLASSES]
         if not content:
             return None
         self._learn()
@@ -145,11 +149,11 @@ class RelationFinder:
         for name in set().union(*(self._by_word.get(word, ()) for word in content)):
             predicate = self._predicates[name]
             shared = self._shared(predicate, content)
-            if shared < COVERAGE * 0.6:
+            if shared < COVERAGE:
                 continue
             for subject, value, forward in ((first, second, True), (second, first, False)):
                 fit = _fits(predicate, subject, value)
-                if fit is not None:
+                if fit is not None and (fit >= _KIND_FITS or len(content) > 1):
                     score = shared + fit + self._order(predicate, content, forward, by)
                     scored.append((score, name, subject, value, forward))
         if not scored:
@@ -202,6 +206,12 @@ class RelationFinder:
         return agreed
 
 
+_KIND_FITS = 0.25
+_CLASSES = frozenset(
+    lemma(word)
+    for word in "organisation company group person people place thing city country name work kind type".split()
+)
+"""Nouns that say of what kind a name is, and nothing of what is stated about it."""
 _NO_NOUNS = frozenset(
     "thing things reason point problem issue question idea fact rest best worst kind part one way time truth case".split()
 )
@@ -224,7 +234,7 @@ def _fits(predicate: Predicate, subject: str, value: str) -> float | None:
     kinds = kinds_of(subject)
     if kinds and predicate.subject_kinds and not kinds & set(predicate.subject_kinds):
         return None
-    return (0.25 if kind > 1.0 else 0.0) + (0.1 if kinds & set(predicate.subject_kinds) else 0.0)
+    return (_KIND_FITS if kind > 1.0 else 0.0) + (0.1 if kinds & set(predicate.subject_kinds) else 0.0)
 
 
 def _cut(text: str) -> tuple[str, str, list[str], bool] | None:

@@ -51,7 +51,7 @@ def test_examples_of_docstrings(module: str) -> None:
         ("小明住在北京。他是老师。", ["小明住在北京。", "他是老师。"]),
         ("", []),
     ],
-)  # fmt: skip
+)
 def test_sentences(text: str, pieces: list[str]) -> None:
     assert [sentence.text for sentence in sentences(text)] == pieces
 
@@ -106,12 +106,25 @@ def test_possessive_and_contraction_are_told_apart() -> None:
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        ("French", "language"), ("the Netherlands", "country"), ("Europe", "continent"), ("617-555-0123", "phone"),
-        ("3 cm", "quantity"), ("412,000", "number"), ("3 May 1960", "date"), ("Sarah Chen", "person"), ("University of Oslo", "organisation"),
-        ("violin", "instrument"), ("wide receiver", "playing_position"), ("software engineer", "occupation"), ("jazz", "genre"),
-        ("a@b.example", "email"), ("Nobel Prize", "award"), ("Wren Records", "label"), ("marine ecologist", "occupation"),
+        ("French", "language"),
+        ("the Netherlands", "country"),
+        ("Europe", "continent"),
+        ("617-555-0123", "phone"),
+        ("3 cm", "quantity"),
+        ("412,000", "number"),
+        ("3 May 1960", "date"),
+        ("Sarah Chen", "person"),
+        ("University of Oslo", "organisation"),
+        ("violin", "instrument"),
+        ("wide receiver", "playing_position"),
+        ("software engineer", "occupation"),
+        ("jazz", "genre"),
+        ("a@b.example", "email"),
+        ("Nobel Prize", "award"),
+        ("Wren Records", "label"),
+        ("marine ecologist", "occupation"),
     ],
-)  # fmt: skip
+)
 def test_kinds(name: str, kind: str) -> None:
     assert kind in kinds_of(name)
 
@@ -132,15 +145,27 @@ def test_countries_and_their_offices() -> None:
 @pytest.mark.parametrize(
     ("text", "moment"),
     [
-        ("2010", datetime(2010, 1, 1)), ("March 2010", datetime(2010, 3, 1)), ("3 March 2010", datetime(2010, 3, 3)),
-        ("March 3rd, 2010", datetime(2010, 3, 3)), ("2010-03", datetime(2010, 3, 1)), ("25/12/2010", datetime(2010, 12, 25)),
-        ("May", datetime(2026, 5, 1)), ("December", datetime(2025, 12, 1)), ("yesterday", datetime(2026, 11, 29)),
-        ("three days ago", datetime(2026, 11, 27)), ("last week", datetime(2026, 11, 23)), ("last month", datetime(2026, 10, 1)),
-        ("last year", datetime(2025, 1, 1)), ("next month", datetime(2026, 12, 1)), ("last June", datetime(2026, 6, 1)),
-        ("last Monday", datetime(2026, 11, 23)), ("friday", datetime(2026, 11, 27)), ("two years ago", datetime(2024, 11, 28)),
+        ("2010", datetime(2010, 1, 1)),
+        ("March 2010", datetime(2010, 3, 1)),
+        ("3 March 2010", datetime(2010, 3, 3)),
+        ("March 3rd, 2010", datetime(2010, 3, 3)),
+        ("2010-03", datetime(2010, 3, 1)),
+        ("25/12/2010", datetime(2010, 12, 25)),
+        ("May", datetime(2026, 5, 1)),
+        ("December", datetime(2025, 12, 1)),
+        ("yesterday", datetime(2026, 11, 29)),
+        ("three days ago", datetime(2026, 11, 27)),
+        ("last week", datetime(2026, 11, 23)),
+        ("last month", datetime(2026, 10, 1)),
+        ("last year", datetime(2025, 1, 1)),
+        ("next month", datetime(2026, 12, 1)),
+        ("last June", datetime(2026, 6, 1)),
+        ("last Monday", datetime(2026, 11, 23)),
+        ("friday", datetime(2026, 11, 27)),
+        ("two years ago", datetime(2024, 11, 28)),
         ("last spring", datetime(2026, 3, 1)),
     ],
-)  # fmt: skip
+)
 def test_moments(text: str, moment: datetime) -> None:
     assert read_moment(text, SAID) == moment.replace(tzinfo=UTC)
 
@@ -174,14 +199,26 @@ def test_dates_as_values() -> None:
 @pytest.mark.parametrize(
     ("text", "value_type", "value"),
     [
-        ("42", "number", 42), ("1,234,567", "number", 1234567), ("2.1 million", "number", 2100000), ("two", "number", 2),
-        ("about 900 people", "number", 900), ("many", "number", "many"), ("3cm", "quantity", Quantity(3, "cm")),
-        ("0.7 nM", "quantity", Quantity(0.7, "nM")), ("15-pound", "quantity", Quantity(15, "pound")),
-        ("$2 million", "quantity", Quantity(2000000, "USD")), ("$900 a month", "quantity", Quantity(900, "USD/month")),
-        ("482.8 g/mol", "quantity", Quantity(482.8, "g/mol")), ("very tall", "quantity", "very tall"), ("1998", "date", 1998),
-        ("555-0101", "text", "555-0101"), ("0042", "any", "0042"), ("7", "any", 7), ("百度", "name", "百度"),
+        ("42", "number", 42),
+        ("1,234,567", "number", 1234567),
+        ("2.1 million", "number", 2100000),
+        ("two", "number", 2),
+        ("about 900 people", "number", 900),
+        ("many", "number", "many"),
+        ("3cm", "quantity", Quantity(3, "cm")),
+        ("0.7 nM", "quantity", Quantity(0.7, "nM")),
+        ("15-pound", "quantity", Quantity(15, "pound")),
+        ("$2 million", "quantity", Quantity(2000000, "USD")),
+        ("$900 a month", "quantity", Quantity(900, "USD/month")),
+        ("482.8 g/mol", "quantity", Quantity(482.8, "g/mol")),
+        ("very tall", "quantity", "very tall"),
+        ("1998", "date", 1998),
+        ("555-0101", "text", "555-0101"),
+        ("0042", "any", "0042"),
+        ("7", "any", 7),
+        ("百度", "name", "百度"),
     ],
-)  # fmt: skip
+)
 def test_values(text: str, value_type: str, value: object) -> None:
     found = value_of(text, Predicate(name="p", value_type=value_type), SAID)
     assert found == value
