@@ -29,7 +29,8 @@ __all__ = ["Searcher", "unit_vector"]
 
 EXACT_LIMIT = 10_000  # facts of a namespace that are searched exactly
 BACKLOG = 2_000  # waiting slots that a read drains only with wait=True
-CACHE_BYTES = 64 << 20
+INDEX_LIMIT = 1_000  # candidates that the index is asked for at most, before the search is exact
+CACHE_BYTES = 256 << 20  # of vectors searched exactly: 160,000 of MiniLM's
 CHUNK = 64
 
 
@@ -189,14 +190,19 @@ class Searcher:
     def _through_index(
         self, namespace: Namespace, vector: "NDArray[np.float32]", k: int, condition: Condition | None
     ) -> list[Hit] | None:
-        """Return hits by way of the index, asking for more while too few survive; None to search exactly."""
+        """Return hits by way of the index, asking for more while too few survive; None to search exactly.
+
+        The index is asked without a filter and what belongs to others is dropped here: Chroma takes a
+        time in proportion to the namespace for the filter (0.5 s at 100,000 records, against 4 ms without
+        and 40 ms for an exact search).
+        """
         wanted = 2 * k + 8
-        while wanted <= EXACT_LIMIT:
+        while wanted <= INDEX_LIMIT:
             index = self._sync.index()
             if index is None:
                 return None
             try:
-                found = index.query(vector, wanted, namespace)
+                found = index.query(vector, wanted, None)
             except IndexUnavailableError as error:
                 self._sync.lost(error)
                 return None
