@@ -75,9 +75,9 @@ def _inverse(best: Ranked) -> Answer:
 
 def _effective(operator: TemporalOperator, candidate: Candidate, slots: Sequence[Slot]) -> TemporalOperator:
     """Drop the operator where the predicate itself holds the time: "when was X founded" of a founding date."""
-    if operator.kind == "when":
-        if is_dated(candidate.profiles[-1], [ko.object for slot in slots for ko in slot.current]):
-            return TemporalOperator()
+    values = [ko.object for slot in slots for ko in slot.current]
+    if operator.kind == "when" and is_dated(candidate.profiles[-1], values):
+        return TemporalOperator()
     return operator
 
 

@@ -17,6 +17,7 @@ SPEAKER = "user"
 _LONGEST = 14
 _ONCE, _PROBES = 0.85, 3
 _OPENING, _CLOSING = frozenset("\"'“‘«„([#$@"), frozenset("\"'”’»)].!?+#%*")
+_ARTICLES = frozenset({"the", "a", "an"})
 _QUOTES = frozenset("\"'“”‘’«»„")
 
 
@@ -127,8 +128,8 @@ def _may_be_name(words: Sequence[Word], start: int, end: int) -> bool:
         return not plain or (first.text[0].isupper() and start > 0 and words[start - 1].text not in ".?!")
     if quoted:
         return True
-    edges = (first.lower in FUNCTION_WORDS and not first.text[0].isupper(), last.lower in FUNCTION_WORDS)
-    return not edges[0] and not (edges[1] and not last.is_name_like)
+    opens = first.lower not in FUNCTION_WORDS or first.text[0].isupper() or first.lower in _ARTICLES
+    return opens and (last.lower not in FUNCTION_WORDS or last.is_name_like)
 
 
 def _is_quoted(words: Sequence[Word], start: int, end: int) -> bool:

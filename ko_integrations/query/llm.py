@@ -14,7 +14,7 @@ from ko_integrations.protocols import FactReader, TextModel
 from ko_integrations.query.answers import abstain, respond
 from ko_integrations.query.lexicon import lexicon_of
 from ko_integrations.query.linking import MAX_WORDS, Mention, link
-from ko_integrations.query.paths import MAX_HOPS, Candidate, Walker, slots_of
+from ko_integrations.query.paths import MAX_HOPS, Candidate, Walker, canonical, slots_of
 from ko_integrations.query.question import analyse
 from ko_integrations.query.ranking import Ranked
 from ko_integrations.query.temporal import Kind, TemporalOperator, recognise
@@ -152,10 +152,35 @@ class _Session:
         prompt, predicates = self._prompt(options)
         reply = self._call(_PARSE, prompt)
         try:
-            return _checked(reply, options, predicates)
+            return self._checked(reply, options, predicates)
         except InvalidInputError as error:
             mend = f"{prompt}\nYour reply was not usable: {error.reason[:120]}. Reply again."
-            return _checked(self._call(_PARSE, mend), options, predicates)
+            return self._checked(self._call(_PARSE, mend), options, predicates)
+
+    def _checked(
+        self, reply: str, options: dict[str, list[Candidate]], predicates: Sequence[str]
+    ) -> _Reading:
+        """Return the reply as a reading of what is stored; other names of a predicate are taken for it.
+
+        Raises:
+            InvalidInputError: it cannot be used.
+        """
+        try:
+            reading = _Reading.model_validate(read_json(reply))
+        except ModelError as error:
+            raise InvalidInputError("reply", "no JSON object in it") from error
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise InvalidInputError("reply", f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        if reading.subject not in options:
+            raise InvalidInputError("reply", f"subject {reading.subject[:60]!r} is not in the list")
+        reading.path = [canonical(self.reader, name) for name in reading.path]
+        strange = [name for name in reading.path if name not in predicates]
+        if strange:
+            raise InvalidInputError("reply", f"predicate {strange[0][:60]!r} is not in the list")
+        if reading.time not in _KINDS:
+            raise InvalidInputError("reply", f"time {reading.time[:40]!r} is none of {', '.join(_KINDS)}")
+        return reading
 
     def _prompt(self, options: dict[str, list[Candidate]]) -> tuple[str, list[str]]:
         """List subjects and predicates, as many as the budget allows."""
@@ -231,21 +256,3 @@ def _moment(text: str | None) -> datetime | None:
         return parse_moment(text)
     except InvalidInputError:
         return None
-
-
-def _checked(reply: str, options: dict[str, list[Candidate]], predicates: Sequence[str]) -> _Reading:
-    try:
-        reading = _Reading.model_validate(read_json(reply))
-    except ModelError as error:
-        raise InvalidInputError("reply", "no JSON object in it") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise InvalidInputError("reply", f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
-    if reading.subject not in options:
-        raise InvalidInputError("reply", f"subject {reading.subject[:60]!r} is not in the list")
-    strange = [name for name in reading.path if name not in predicates]
-    if strange:
-        raise InvalidInputError("reply", f"predicate {strange[0][:60]!r} is not in the list")
-    if reading.time not in _KINDS:
-        raise InvalidInputError("reply", f"time {reading.time[:40]!r} is none of {', '.join(_KINDS)}")
-    return reading
