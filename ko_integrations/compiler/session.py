@@ -93,6 +93,7 @@ class Session:
             self.missed.append(NotUnderstood(text=sentence.text, reason="said by a machine"))
             return
         self.statements.speaker = sentence.speaker
+        self.statements.begun = len(self.statements.found)
         if sentence.alone:
             self.statements.start_afresh()
         body = plain(sentence.text)

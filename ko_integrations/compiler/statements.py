@@ -58,12 +58,15 @@ class Statements:
     object: str | None = None
     predicate: str | None = None
     countries: dict[str, str] = field(default_factory=dict)
+    begun: int = 0
+    """Number of statements before the sentence being read."""
 
     def start_afresh(self) -> None:
         """Forget whom the text spoke of: an item of a list refers to nothing before it."""
         self.discourse, self.countries = Discourse(), {}
 
     def add(self, reading: Reading, source: str, adjunct: Adjunct | None) -> str | None:
+        """State what a clause says, once; return why it states nothing."""
         subject = self._subject_of(reading, source)
         if not subject:
             return "no subject to take it for"
@@ -76,7 +79,7 @@ class Statements:
         declared = self.reader.vocabulary.get(predicate)
         for value in values:
             self._end_excluded(subject, declared.excludes if declared else None, value, source, adjunct)
-            self.found.append(
+            self._state(
                 Extraction(
                     subject=subject, predicate=predicate, object=value, confidence=_confidence(reading), text=source,
                     valid_from=adjunct.valid_from if adjunct else None, valid_to=adjunct.valid_to if adjunct else None,
@@ -86,6 +89,15 @@ class Statements:
             self._date_event(subject, _EVENT_DATES[predicate], adjunct, source, _confidence(reading))
         self._remember(subject, reading, values)
         return None
+
+    def _state(self, item: Extraction) -> None:
+        """Add a statement unless this sentence has made it already."""
+        for other in self.found[self.begun :]:
+            if (other.subject, other.predicate, other.object, other.kind) == (
+                item.subject, item.predicate, item.object, item.kind,
+            ):  # fmt: skip
+                return
+        self.found.append(item)
 
     def end(self, reading: Reading, source: str, adjunct: Adjunct | None) -> str | None:
         """End exactly the fact that the sentence names; the words alone touch nothing else."""
@@ -178,7 +190,7 @@ class Statements:
         declared = self.reader.vocabulary.get(predicate)
         if declared:
             value = value_of(adjunct.said, declared, self.said_at)
-            self.found.append(
+            self._state(
                 Extraction(
                     subject=subject, predicate=predicate, object=value, confidence=confidence, text=source
                 )
@@ -211,6 +223,7 @@ class Statements:
                 return
 
     def values(self, predicate: str, said: str) -> list[Value]:
+        """Return the values that a clause gives for a predicate, in their types: several for a set."""
         declared = self.reader.vocabulary.get(predicate) or self.reader.vocabulary.get(
             predicate.split("_")[0]
         )

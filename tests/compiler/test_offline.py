@@ -110,6 +110,17 @@ def test_items_of_a_numbered_list_stand_alone(reads: Reads) -> None:
     assert reads(text) == [("Citroën", "founder", "André Citroën"), ("Citroën", "headquarters", "Paris")]
 
 
+def test_what_is_said_again_is_stated_again(reads: Reads) -> None:
+    text = "1. Acme's CEO is Ann.\n2. Acme's CEO is Bo.\n3. Acme's CEO is Ann."
+    assert [value for _, _, value in reads(text)] == ["Ann", "Bo", "Ann"]
+    (place, year, founder) = reads("Acme was founded in 1998 in Berlin by Jane Doe.")
+    assert (place[1:], year[1:], founder[1:]) == (
+        ("founding_place", "Berlin"),
+        ("founded_date", 1998),
+        ("founder", "Jane Doe"),
+    )
+
+
 def test_first_person_is_the_user_or_the_speaker(reads: Reads) -> None:
     assert reads("I live in Graz.") == [("user", "residence", "Graz")]
     turns = "Alice: I moved to Porto\nBob: my phone number is 555-0101\nassistant: I live in Rome."
