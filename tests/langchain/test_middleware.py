@@ -244,6 +244,7 @@ def test_a_run_without_context_goes_by_its_configurables(store: KnowledgeStore, 
     assert store.count() == 0
 
 
+@pytest.mark.slow
 def test_an_index_that_cannot_be_reached_does_not_stop_the_turn(
     tmp_path: Path, scripted: Any, compiler: CityCompiler, embedder: Any
 ) -> None:
