@@ -75,12 +75,12 @@ def run(
     out.mkdir(parents=True, exist_ok=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     bars = Progress(*columns, console=console, transient=True, disable=console is None)
-    # Thousands of products of small matrices: several BLAS threads cost more than they save.
-    with threadpool_limits(1, user_api="blas"), bars as progress:
+    encoder = CachedEmbedder(SentenceTransformerEmbedder() if embedder is None else as_embedder(embedder))
+    encoder.encode(["once, so that its libraries are loaded and the limit below reaches them"])
+    # Small matrices and short texts: one thread takes a third of the processor time that two take.
+    with threadpool_limits(1), bars as progress:
         lab = Lab(
-            embedder=CachedEmbedder(
-                SentenceTransformerEmbedder() if embedder is None else as_embedder(embedder)
-            ),
+            embedder=encoder,
             seeds=seeds,
             out=out,
             model=None if model is None else as_text_model(model),
