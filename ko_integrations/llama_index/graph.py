@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from llama_index.core.graph_stores.types import (
-    ChunkNode,
     EntityNode,
     LabelledNode,
     PropertyGraphStore,
@@ -173,7 +172,7 @@ class KOPropertyGraphStore(PropertyGraphStore):
         hits = self._store.read(wanted, query.similarity_top_k, where={"$and": clauses})
         return [to_node(hit.ko) for hit in hits], [hit.score for hit in hits]
 
-    def structured_query(self, query: str, param_map: dict[str, Any] | None = None) -> Any:
+    def structured_query(self, query: str, param_map: dict[str, Any] | None = None) -> Any:  # noqa: ARG002
         """Refuse: this store has no query language.
 
         Raises:

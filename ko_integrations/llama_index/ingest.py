@@ -28,7 +28,7 @@ FACTS = "ko_facts"
 """Metadata key under which the transform leaves the statements of a node."""
 
 SOURCE = "ko_source"
-"""Metadata key under which `ko_ingest` names a node's document, so that a cache tells two documents of equal text apart."""
+"""Metadata key under which `ko_ingest` names a node's document: a cache tells documents apart by their text alone."""
 
 
 class KOCompilerTransform(TransformComponent):

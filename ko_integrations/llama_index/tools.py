@@ -38,6 +38,7 @@ class KOToolSpec(BaseToolSpec):
     def remember(
         self, subject: str, predicate: str, value: str | int | float | bool, valid_from: str | None = None
     ) -> str:
+        """Store one fact and say what that did."""
         return self._said(
             lambda: tools.remember(
                 self.store, subject, predicate, value, valid_from=valid_from, source=self.source
@@ -45,30 +46,37 @@ class KOToolSpec(BaseToolSpec):
         )
 
     def recall(self, query: str) -> str:
+        """Say what is on record for a question."""
         return self._said(lambda: tools.recall(self.store, query, k=self.k))
 
     def forget(self, subject: str, predicate: str, value: str | None = None, erase: bool = False) -> str:
+        """Retract a fact, or erase it with its history, and say what that did."""
         return self._said(
             lambda: tools.forget(self.store, subject, predicate, value=value, erase=erase, source=self.source)
         )
 
     def history(self, subject: str, predicate: str) -> str:
+        """Say what values a fact has had, oldest first."""
         return self._said(lambda: tools.history(self.store, subject, predicate))
 
     async def aremember(
         self, subject: str, predicate: str, value: str | int | float | bool, valid_from: str | None = None
     ) -> str:
+        """Do as `remember` does, without blocking the event loop."""
         return await asyncio.to_thread(self.remember, subject, predicate, value, valid_from)
 
     async def arecall(self, query: str) -> str:
+        """Do as `recall` does, without blocking the event loop."""
         return await asyncio.to_thread(self.recall, query)
 
     async def aforget(
         self, subject: str, predicate: str, value: str | None = None, erase: bool = False
     ) -> str:
+        """Do as `forget` does, without blocking the event loop."""
         return await asyncio.to_thread(self.forget, subject, predicate, value, erase)
 
     async def ahistory(self, subject: str, predicate: str) -> str:
+        """Do as `history` does, without blocking the event loop."""
         return await asyncio.to_thread(self.history, subject, predicate)
 
     def to_tool_list(
