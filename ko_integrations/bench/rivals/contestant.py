@@ -1,0 +1,68 @@
+"""What a system must do to be measured, and which systems are."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import ClassVar
+
+from ko_integrations.bench.rivals.workload import Slot, Statement
+from ko_integrations.protocols import Embedder
+
+__all__ = ["ABSTAIN", "AS_OF", "DISK", "HISTORY", "TOP", "Contestant"]
+
+TOP = 5
+HISTORY, AS_OF, ABSTAIN, DISK = "history", "as of", "abstain", "disk"
+
+
+class Contestant(ABC):
+    """One system, through its own public API, as its documentation shows.
+
+    Attributes:
+        name: as it stands in the table.
+        distribution: the PyPI package whose version is reported.
+        offers: what it claims to do at all, besides storing and finding: of the others nothing is measured.
+    """
+
+    name: ClassVar[str]
+    distribution: ClassVar[str]
+    offers: ClassVar[frozenset[str]] = frozenset()
+
+    @abstractmethod
+    def __init__(self, folder: Path, embedder: Embedder) -> None:
+        """Open it, empty, with all its files in `folder`."""
+
+    @abstractmethod
+    def write(self, statement: Statement) -> None:
+        """Store one statement. Timed."""
+
+    def settle(self) -> None:
+        """Do what writing left for later. Timed, and added to the cost of writing."""
+
+    @abstractmethod
+    def search(self, tenant: str, question: str) -> list[str]:
+        """Return the texts of the best five results, best first."""
+
+    def answer(self, tenant: str, question: str) -> str | None:
+        """Return the answer as a text, None when it abstains; by default the top result. Timed."""
+        found = self.search(tenant, question)
+        return found[0] if found else None
+
+    def members(self, tenant: str, question: str) -> Sequence[str]:
+        """Return texts that state the members asked for; by default the best five results."""
+        return self.search(tenant, question)
+
+    def history(self, slot: Slot) -> list[str]:
+        """Return the values of a slot by event time, oldest first. Only if it offers a history."""
+        raise NotImplementedError
+
+    def as_of(self, slot: Slot, moment: datetime) -> list[str]:
+        """Return the values that held at a moment of event time. Only if it offers reads of the past."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def erase(self, slot: Slot) -> None:
+        """Delete every value of a slot, as thoroughly as the system offers."""
+
+    def close(self) -> None:
+        """Release its files."""
