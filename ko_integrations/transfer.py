@@ -17,11 +17,12 @@ from ko_integrations.writing import append_entries, to_entry, to_fact
 __all__ = ["export_jsonl", "import_jsonl"]
 
 FORMAT = 1
+_PAGE = 5_000
 
 
 def export_jsonl(handle: Handle, namespace: Namespace, file: IO[str], *, below: bool) -> int:
     """Write the assertions of a namespace, or of all `below` it; return how many."""
-    namespaces = handle.log.namespaces(namespace) if below else [namespace]
+    namespaces = _namespaces(handle, namespace) if below else [namespace]
     count = 0
     for each in namespaces:
         rows = sorted(_assertions(handle, each), key=lambda row: row[0].sequence)
@@ -29,6 +30,19 @@ def export_jsonl(handle: Handle, namespace: Namespace, file: IO[str], *, below: 
             file.write(json.dumps(_to_line(assertion, member), ensure_ascii=False) + "\n")
         count += len(rows)
     return count
+
+
+def _namespaces(handle: Handle, prefix: Namespace) -> list[Namespace]:
+    """Return the namespaces below `prefix` in which anything was ever stated.
+
+    The log lists those that hold something now; one whose facts all ended has a history to export too.
+    """
+    found: set[Namespace] = set()
+    page = handle.log.events(0, _PAGE)
+    while page:
+        found.update(event.namespace for event in page if event.namespace is not None)
+        page = handle.log.events(page[-1].sequence, _PAGE)
+    return sorted(namespace for namespace in found if namespace[: len(prefix)] == prefix)
 
 
 def _assertions(handle: Handle, namespace: Namespace) -> Iterator[tuple[Assertion, Assertion]]:

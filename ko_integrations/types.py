@@ -75,6 +75,12 @@ class Fact(_Frozen):
     vector: Sequence[float] | None = None
     verbatim: bool = False
 
+    @field_validator("vector", mode="before")
+    @classmethod
+    def _array_as_list(cls, vector: Any) -> Any:
+        # Chroma and embedders give numpy arrays, which are no sequences to pydantic.
+        return vector.tolist() if hasattr(vector, "tolist") else vector
+
 
 class Confirmation(_Frozen):
     """A later assertion of the same version: who else said so, and when."""
