@@ -5,7 +5,7 @@ from typing import Any
 
 import griffe
 
-_EXAMPLE = re.compile(r"(?:^>>> .*\n?(?:^(?!>>> |\s*$).*\n?)*)+", re.MULTILINE)
+_EXAMPLE = re.compile(r"^(?P<indent> *)>>> .*\n?(?:^(?P=indent)(?!\s*$).*\n?)*", re.MULTILINE)
 
 
 class Examples(griffe.Extension):
@@ -14,6 +14,9 @@ class Examples(griffe.Extension):
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Rewrite one docstring."""
         if obj.docstring is not None:
-            obj.docstring.value = _EXAMPLE.sub(
-                lambda m: f"```pycon\n{m[0].rstrip()}\n```\n", obj.docstring.value
-            )
+            obj.docstring.value = _EXAMPLE.sub(_fenced, obj.docstring.value)
+
+
+def _fenced(example: re.Match[str]) -> str:
+    indent = example["indent"]
+    return f"{indent}```pycon\n{example[0].rstrip()}\n{indent}```\n"
