@@ -1,5 +1,5 @@
 # From a bare checkout: `make demo` or `make test` creates .venv, installs everything into it once, and runs.
-.PHONY: install demo test quick lint format types docs bench clean
+.PHONY: install demo test notebooks quick lint format types docs bench clean
 .DEFAULT_GOAL := install
 
 PYTHON ?= python3
@@ -31,7 +31,11 @@ demo: $(STAMP)
 	else echo "No real timelines: $(TIMELINES) is absent."; fi
 
 test: $(STAMP)
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest $(PYTEST_ARGS) --ignore=tests/notebooks/test_notebooks.py
+
+# Every notebook from a clean kernel, against its committed outputs: some minutes.
+notebooks: $(STAMP)
+	$(BIN)/python -m pytest $(PYTEST_ARGS) tests/notebooks
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
