@@ -87,6 +87,9 @@ class KOMemory(Memory):
         # The declared type of the list is abstract: LlamaIndex cannot make its members again from data.
         data: dict[str, Any] = handler(self)
         data["memory_blocks"] = []
+        # As JSON in every mode: a saved context serialises what `to_dict` gives, which is Python's.
+        data["insert_method"] = self.insert_method.value
+        data["facts"] = None if self.facts is None else self.facts.model_dump(mode="json")
         data.pop("memory_blocks_template", None)
         if isinstance(self.sql_store, SQLAlchemyChatStore):
             chats = self.sql_store.model_dump()

@@ -86,6 +86,8 @@ def to_scored_node(piece: Evidence) -> NodeWithScore:
         node.metadata = {**{key: facts[key] for key in facts if key not in _TRIPLE}, **own}
         hidden = [*node.excluded_llm_metadata_keys, *(key for key in facts if key not in own)]
     else:
+        if node.node_id == piece.ko.id:  # of two versions of a slot, LlamaIndex would drop one as a duplicate
+            node.node_id = piece.ko.reference
         node.metadata = {**own, **facts}
         hidden = [key for key in node.metadata if key not in _TIMES or node.metadata[key] is None]
     node.excluded_llm_metadata_keys = list(dict.fromkeys(hidden))

@@ -143,6 +143,8 @@ class KOVectorStore(BasePydanticVectorStore):
     def query(self, query: VectorStoreQuery, **kwargs: Any) -> VectorStoreQueryResult:
         """Return the nearest nodes that hold, best first; `as_of=` and `known_at=` search the past.
 
+        With mode `mmr`, `mmr_threshold=` (0 to 1, or in the query) weighs nearness against being unlike the others.
+
         Raises:
             InvalidInputError: neither vector nor text, or a mode other than `default` and `mmr`.
         """
@@ -187,6 +189,7 @@ class KOVectorStore(BasePydanticVectorStore):
         *,
         as_of: Moment | None = None,
         known_at: Moment | None = None,
+        mmr_threshold: float | None = None,
         **_: Any,
     ) -> list[Hit]:
         wanted = query.query_embedding if query.query_embedding is not None else query.query_str
@@ -199,7 +202,7 @@ class KOVectorStore(BasePydanticVectorStore):
         if query.mode is VectorStoreQueryMode.DEFAULT:
             return self._store.read(wanted, k, where=where, as_of=as_of, known_at=known_at)
         hits = self._store.read(wanted, max(20, 4 * k), where=where, as_of=as_of, known_at=known_at)
-        return self._diverse(wanted, hits, k, query.mmr_threshold)
+        return self._diverse(wanted, hits, k, query.mmr_threshold if mmr_threshold is None else mmr_threshold)
 
     def _diverse(
         self, wanted: str | list[float], hits: list[Hit], k: int, threshold: float | None
