@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from ko_integrations.compiler.text import Words, keys_of, tokens_of
 from ko_integrations.morphology import HAVE, PREPOSITIONS
-from ko_integrations.vocabulary import Vocabulary
+from ko_integrations.vocabulary import Predicate, Vocabulary
 
 __all__ = ["CHANGES", "FUNCTION_KEYS", "Match", "PatternIndex", "pattern_index"]
 
@@ -32,6 +32,9 @@ _END = ""
 
 _DECLARED = 0.1
 """A declared pattern goes before the general frame of a noun."""
+
+_ITS_NAME = 0.2
+"""A wording that is a name of the predicate ("created by") is its own before it is another's."""
 
 Span = tuple[int, int]
 
@@ -105,10 +108,14 @@ class PatternIndex:
         self.surfaces = _surfaces(vocabulary)
         owners: dict[tuple[object, ...], list[_Form]] = {}
         for predicate in vocabulary:
+            named = {_keys(name.replace("_", " ")) for name in (predicate.name, *predicate.aliases)}
             for pattern in dict.fromkeys(predicate.patterns):
                 for form in _forms(predicate.name, pattern):
+                    if form.middle[form.middle[:1] == ("be",) :] in named:
+                        form.literal += _ITS_NAME
                     self._add(form)
                     owners.setdefault((form.prefix, form.middle, form.suffix), []).append(form)
+            self._add_named(predicate)
             for noun in predicate.nouns:
                 for spelling in {noun, noun.replace(" ", "-", 1)}:
                     if keys := _keys(spelling):
@@ -121,6 +128,13 @@ class PatternIndex:
                 self.lexicon.update((*form.prefix, *form.middle, *form.suffix))
         self.verbs -= FUNCTION_KEYS
         self.verbs |= {"be", "have"}
+
+    def _add_named(self, predicate: Predicate) -> None:
+        """Add "head of the [X] government is [Y]" for a noun such as "head of government"."""
+        for noun in predicate.nouns:
+            first, of, second = noun.partition(" of ")
+            for form in _forms(predicate.name, f"{first} of [X] {second} is [Y]") if of else ():
+                self._add(form)
 
     def _add(self, form: _Form) -> None:
         if form.prefix:

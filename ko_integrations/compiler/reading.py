@@ -248,6 +248,8 @@ def kind_score(predicate: Predicate, text: str) -> float:
         if predicate.value_type in ("number", "quantity", "date"):
             return 0.5 if kinds & _STATED_KINDS else -2.0
         return -0.6 if predicate.value_type == "name" and kinds & _STATED_KINDS else -0.1
+    if implied and implied in wanted:
+        return 1.7
     if kinds & set(wanted):
         # A predicate that is about nothing else fits better than one that may also be about this.
         return 1.5 - 0.15 * next(rank for rank, kind in enumerate(wanted) if kind in kinds)
@@ -375,7 +377,7 @@ def _is_bare(tokens: list[Token], words: Words, position: int) -> bool:
     before = [token.text for token in tokens[:place]]
     plural = any(word.lower() in _SECOND_FORM or word == INHERITED for word in before)
     helped = bool(before) and before[-1].lower() in ("to", "not", "do", "does", "did", "also", "now", "still")
-    return not (plural or helped or bool(before) and before[-1].endswith("s"))
+    return not (plural or helped or bool(before) and before[-1].endswith("s") and before[-1].islower())
 
 
 def _stands_alone(tokens: list[Token], words: Words, match: Match) -> bool:
@@ -447,6 +449,8 @@ def _shape(keys: tuple[str, ...], span: Span, text: str, *, is_object: bool) -> 
         and is_participle(text.split(" ", 1)[0])
     ):
         score -= 2.0
+    if " that " in text:
+        score -= 1.2
     if not is_object and "'s" in part[1:-1]:
         score -= 0.4
     if is_object and part[0] in ("him", "her", "it", "them", "me", "us", "you"):

@@ -31,6 +31,7 @@ _VOWEL = re.compile(r"[aeiouy]")
 _SURELY_MEANT = 1.3
 _MOST_SPELLINGS = 4
 _INNER = frozenset("of the de la le du da di von van der den and & for in 's".split())
+_LINKS = ("at ", "in ", "for ", "by ", "from ", "to ", "with ", "")
 _CLEFT = re.compile(
     r"^(?:The|the) (?P<noun>[a-z][a-z ]*?) (?:(?:in|at|for|on|by|to) )?(?:where|that|which|who|whom) (?P<rest>.+) (?:is|was|are|were) (?P<value>.+?)$"
 )
@@ -63,7 +64,7 @@ class RelationFinder:
 
     def find(self, text: str) -> Reading | None:
         """Return the one reading that the words of the clause support, or None."""
-        return self._spelt(text) or self._cleft(text) or self._related(text) or self._named(text)
+        return self._spelt(text) or self.cleft(text) or self._related(text) or self._named(text)
 
     def _spelt(self, text: str) -> Reading | None:
         """Read the clause with words of the vocabulary in place of their misspellings."""
@@ -77,7 +78,7 @@ class RelationFinder:
                 continue
             for other in self._near(word):
                 changed = text[: token.start] + other + text[token.end :]
-                reading = self._clauses.read(changed) or self._cleft(changed)
+                reading = self._clauses.read(changed) or self.cleft(changed)
                 if reading and reading.score >= _SURELY_MEANT:
                     readings.append(reading)
         if not readings or len({reading.predicate for reading in readings}) > 1:
@@ -101,17 +102,34 @@ class RelationFinder:
             self._slips[word] = known
         return known if len(known) <= _MOST_SPELLINGS else []
 
-    def _cleft(self, text: str) -> Reading | None:
+    def cleft(self, text: str) -> Reading | None:
         """Read "the university where X studied is Y" as "X studied at Y"."""
         match = _CLEFT.match(text) or _BARE_CLEFT.match(text)
         if match is None:
             return None
-        best: Reading | None = None
-        for link in ("at ", "in ", "for ", "by ", "from ", "to ", "with ", ""):
-            reading = self._clauses.read(f"{match['rest']} {link}{match['value']}")
-            if reading and reading.object == match["value"] and (best is None or reading.score > best.score):
-                best = reading
-        return replace(best, score=best.score - 0.3) if best else None
+        named = None if lemma(match["noun"]) in _CLASSES else self._clauses.vocabulary.get(match["noun"])
+        # "The company that made X is Y": Y made X. "The university where X studied is Y": X studied at Y.
+        asked = [f"{match['value']} {match['rest']}"]
+        asked += [f"{match['rest']} {link}{match['value']}" for link in _LINKS]
+        value = match["value"]
+        readings = []
+        for text in asked:
+            reading = self._clauses.read(text)
+            if reading and reading.subject == value:
+                readings.append(reading)
+            elif reading and value.startswith(reading.object):
+                readings.append(replace(reading, object=value))
+        meant = [reading for reading in readings if named and reading.predicate == named.name]
+        if meant or readings and not named:
+            best = max(meant or readings, key=lambda reading: reading.score)
+            return replace(best, score=best.score - 0.3)
+        rest = f"so {match['rest']}"  # the first word of a sentence may be capitalised and no name
+        tokens = tokens_of(rest)
+        runs = list(_names(tokens))
+        if named and runs and kind_score(named, value) > -1.4:
+            subject = rest[tokens[runs[0][0]].start : tokens[runs[0][1] - 1].end]
+            return Reading(named.name, subject, value, 0.8, stated=False)
+        return max(readings, key=lambda reading: reading.score) if readings else None
 
     def _named(self, text: str) -> Reading | None:
         """Read "the P of X is Y" for a noun that the vocabulary does not know: by another name, or a new predicate."""

@@ -161,6 +161,8 @@ class Session:
                 return reading
         if match := _HELD_BY.match(text):
             text = f"The {match['rest']} is {match['holder']}"
+        if text[:4] in ("The ", "the ") and (cleft := self.relations.cleft(text)):
+            return cleft
         return self.clauses.read(text)
 
     def _clause(self, text: str, source: str) -> str | None:

@@ -18,7 +18,7 @@ from ko_integrations.compiler.evaluation import (
 from ko_integrations.embeddings import HashingEmbedder
 from ko_integrations.vocabulary import Vocabulary
 
-from .conftest import Reader
+from .conftest import NOW, Reader
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 COMPILER = OfflineCompiler(embedder=False)
@@ -91,3 +91,15 @@ def test_every_statement_of_factconsolidation_compiles() -> None:
     score = numbered_list(text, compiler=COMPILER, reader=Reader(Vocabulary.general(cardinality="single")))
     assert score.lines == 2_310
     assert score.others == ()
+
+
+@pytest.mark.data
+@needs_data
+def test_the_wordings_of_dyknow_name_one_slot() -> None:
+    lines = (SHARED / "dyknow" / "timelines.countries.jsonl").read_text(encoding="utf-8").splitlines()
+    for timeline in map(json.loads, lines):
+        value = timeline["versions"][-1]["value"]
+        text = "\n".join(f"{wording} {value}." for wording in timeline["questions"].values())
+        found = COMPILER.compile(text, reader=Reader(), said_at=NOW).extractions
+        assert len({(item.subject, item.predicate) for item in found}) == 1, timeline["property"]
+        assert [item.object for item in found] == [value] * len(timeline["questions"])
