@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ko_integrations.cli.options import EmbedderName, make_embedder
-from ko_integrations.cli.output import advancing, console, print_report, stderr
+from ko_integrations.cli.output import advancing, console, print_report, print_rows, stderr
 
 if TYPE_CHECKING:
     from ko_integrations.bench.report import Report
@@ -90,6 +90,28 @@ def langchain(json: JsonFile = None) -> None:
     from ko_integrations.bench import langchain
 
     _finish(langchain.run(), json)
+
+
+@bench.command()
+def rivals(
+    seed: Annotated[int, typer.Option(help="Of the workload.")] = 7,
+    json: JsonFile = None,
+    markdown: Annotated[Path | None, typer.Option(help="Also write the tables here.")] = None,
+    quick: Quick = False,
+) -> None:
+    """Our store beside other memories: one workload, one embedder, each through its own API."""
+    from ko_integrations.bench import rivals
+    from ko_integrations.bench.rivals import tables
+
+    with stderr.status("measuring") as status:
+        report, scores = rivals.run(quick=quick, seed=seed, say=lambda part: status.update(f"measuring: {part}"))
+    for heading, rows in (tables.correctness(scores), tables.speed(scores)):
+        print_rows(heading, rows)
+    for line in tables.failures(scores):
+        stderr.print(line, style="yellow", markup=False)
+    if markdown is not None:
+        markdown.write_text(tables.markdown(scores), encoding="utf-8")
+    _finish(report, json)
 
 
 def experiment(

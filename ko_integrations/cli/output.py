@@ -93,6 +93,14 @@ def print_mapping(data: Mapping[str, Any]) -> None:
     console.print(table)
 
 
+def print_rows(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table of texts."""
+    table = Table(*heading)
+    for row in rows:
+        table.add_row(*map(escape, row))
+    console.print(table)
+
+
 def print_report(report: "Report") -> None:
     """Print a measurement: figures, targets, verdicts."""
     table = Table(

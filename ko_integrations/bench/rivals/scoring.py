@@ -254,9 +254,9 @@ def _look_back(entrant: Entrant, slot: Slot) -> None:
             _note(entrant.score, "as-of", held == expected, f"{slot.key} at {moment}: {held}, not {expected}")
 
 
-def _note(score: Score, column: str, hit: float, what: str) -> None:
+def _note(score: Score, column: str, hit: float, what: str, *, right: float = 1) -> None:
     score.tallies[column].count(hit)
-    if hit < 1:
+    if hit != right:
         score.missed.append(f"{column}: {what}")
 
 
@@ -271,4 +271,4 @@ def _look_for_bytes(entrant: Entrant, erased: Sequence[Slot]) -> None:
         gone = {value: value for slot in erased for value in slot.values}
         left = find_traces(copy, texts=gone)
     for value in gone:
-        _note(entrant.score, "bytes left", value in left, f"{value} is in {left.get(value)}")
+        _note(entrant.score, "bytes left", value in left, f"{value} is in {left.get(value)}", right=0)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ko_integrations.bench.measure import micros
 from ko_integrations.bench.rivals.scoring import COLUMNS, Score, percentiles
 
-__all__ = ["correctness", "markdown", "speed"]
+__all__ = ["correctness", "failures", "markdown", "speed"]
 
 Rows = list[list[str]]
 
@@ -14,7 +14,7 @@ def correctness(scores: Sequence[Score]) -> tuple[list[str], Rows]:
     """Return heading and rows of what is right: shares, "-" for what a system does not offer."""
     heading = ["system", *(column.name for column in COLUMNS)]
     return heading, [
-        [score.name, *(["failed"] * len(COLUMNS) if score.failed else _shares(score))] for score in scores
+        [_named(score), *(["failed"] * len(COLUMNS) if score.failed else _shares(score))] for score in scores
     ]
 
 
@@ -30,13 +30,18 @@ def speed(scores: Sequence[Score]) -> tuple[list[str], Rows]:
 
 def markdown(scores: Sequence[Score]) -> str:
     """Return both tables, and who failed why, as Markdown."""
-    parts = [_table(*correctness(scores)), _table(*speed(scores)), failures(scores)]
+    missing = "\n".join(f"- {line}" for line in failures(scores))
+    parts = [_table(*correctness(scores)), _table(*speed(scores)), missing]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def failures(scores: Sequence[Score]) -> str:
-    """Return one line a system that could not take part."""
-    return "\n".join(f"- {score.name}: {score.failed}" for score in scores if score.failed)
+def failures(scores: Sequence[Score]) -> list[str]:
+    """Return a line for each system that could not take part."""
+    return [f"{score.name}: {score.failed}" for score in scores if score.failed]
+
+
+def _named(score: Score) -> str:
+    return f"{score.name} ({score.version})" if score.version else score.name
 
 
 def _shares(score: Score) -> list[str]:
