@@ -8,7 +8,7 @@ Only inflection is undone (number, tense, British and American spelling), never 
 import re
 from functools import lru_cache
 
-__all__ = ["ARTICLES", "BE", "HAVE", "PREPOSITIONS", "is_participle", "lemma"]
+__all__ = ["ARTICLES", "BE", "HAVE", "PREPOSITIONS", "is_bare", "is_participle", "lemma"]
 
 BE = frozenset("be is are am was were been being 's 're 'm isn't aren't wasn't weren't".split())
 HAVE = frozenset("have has had having".split())
@@ -153,6 +153,11 @@ def _singular(word: str) -> str:
     if word.endswith("ied"):
         return word[:-3] + "y"
     return word
+
+
+def is_bare(word: str) -> bool:
+    """Return whether a lower-case verb stands without an ending: "make", not "makes" or "made"."""
+    return word not in _IRREGULAR and not word.endswith(("s", "ed", "ing"))
 
 
 def is_participle(word: str) -> bool:

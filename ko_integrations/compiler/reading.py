@@ -8,7 +8,7 @@ from ko_integrations.compiler.guess import KindGuesser
 from ko_integrations.compiler.patterns import FUNCTION_KEYS, Match, Span, pattern_index
 from ko_integrations.compiler.text import OPTIONAL, POSSESSIVES, PRONOUNS, Token, Words, keys_of, tokens_of
 from ko_integrations.kinds import CLOSED_KINDS, PLACE_KINDS, kinds_of
-from ko_integrations.morphology import ARTICLES, BE, PREPOSITIONS, is_participle, lemma
+from ko_integrations.morphology import ARTICLES, BE, PREPOSITIONS, is_bare, is_participle
 from ko_integrations.protocols import Embedder
 from ko_integrations.vocabulary import Predicate, Vocabulary
 
@@ -371,8 +371,7 @@ _SECOND_FORM = frozenset("i we you they who that which and".split())
 def _is_bare(tokens: list[Token], words: Words, position: int) -> bool:
     """Whether a verb stands in its bare form after a name: then it is a noun, unless the subject is plural."""
     place = words.places[position]
-    text = tokens[place].text
-    if text.endswith(("s", "ed", "ing")) or lemma(text.lower()) != lemma(text.lower() + "s"):
+    if not is_bare(tokens[place].text.lower()):
         return False
     before = [token.text for token in tokens[:place]]
     plural = any(word.lower() in _SECOND_FORM or word == INHERITED for word in before)
