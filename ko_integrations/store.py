@@ -100,11 +100,6 @@ class KnowledgeStore(FactView):
         self._handle.check()
         return KnowledgeStore(self._handle, (*self._namespace, *check_namespace(parts)))
 
-    @property
-    def root(self) -> "KnowledgeStore":
-        """A view of the outermost namespace, which closes nothing."""
-        return KnowledgeStore(self._handle, ())
-
     def close(self) -> None:
         """Release everything, if this is the root handle. What waits to be indexed stays in the log."""
         if self._opener:

@@ -30,6 +30,6 @@ def test_an_export_below_a_namespace_leaves_the_others_out():
     lines = io.StringIO()
     with KnowledgeStore.open(":memory:", namespace=("acme",), embedder=HashingEmbedder()) as store:
         store.namespace("alice").update("user", "city", "Bern")
-        store.root.namespace("globex").update("user", "city", "Lyon")
+        KnowledgeStore(store.handle, ("globex",)).update("user", "city", "Lyon")
         assert store.export_jsonl(lines) == 1
     assert "Lyon" not in lines.getvalue()
