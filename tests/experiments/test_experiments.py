@@ -20,7 +20,7 @@ from ko_integrations.experiments.statements import CORRECTIONS, PARSING, SCHEMA
 from ko_integrations.experiments.trials import measure_model
 from ko_integrations.vocabulary import Vocabulary
 
-QUICK = [name for name in NAMES if name not in ("density", "variants", "cost")]
+QUICK = [name for name in NAMES if name not in ("density", "variants", "cost", "router")]
 
 
 @pytest.mark.parametrize(
