@@ -249,7 +249,7 @@ def kind_score(predicate: Predicate, text: str) -> float:
             return 0.5 if kinds & _STATED_KINDS else -2.0
         return -0.6 if predicate.value_type == "name" and kinds & _STATED_KINDS else -0.1
     if implied and implied in wanted:
-        return 1.7
+        return 1.7 - 0.15 * wanted.index(implied)
     if kinds & set(wanted):
         # A predicate that is about nothing else fits better than one that may also be about this.
         return 1.5 - 0.15 * next(rank for rank, kind in enumerate(wanted) if kind in kinds)

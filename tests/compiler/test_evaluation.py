@@ -88,6 +88,13 @@ def test_every_statement_of_factconsolidation_compiles() -> None:
         (SHARED / "factconsolidation" / "Conflict_Resolution.6k-32k.json").read_text(encoding="utf-8")
     )
     text = max((item["context"] for item in sets), key=len)
+    reader = Reader(Vocabulary.general(cardinality="single"))
+    created = [
+        item
+        for item in COMPILER.compile(text, reader=reader, said_at=NOW).extractions
+        if "in the country of" in item.text
+    ]
+    assert {item.predicate for item in created} == {"country_of_origin"}
     score = numbered_list(text, compiler=COMPILER, reader=Reader(Vocabulary.general(cardinality="single")))
     assert score.lines == 2_310
     assert score.others == ()

@@ -57,7 +57,7 @@ def test_medical_case_of_the_paper(reads: Reads) -> None:
         ("The name of the current head of state in Norway is Harald V.", ("Norway", "head_of_state", "Harald V")),
         ("The post of the Prime Minister of Norway is held by Jo Berg.", ("Norway", "head_of_government", "Jo Berg")),
         ("The university where Jane Doe studied is Leiden University.", ("Jane Doe", "education", "Leiden University")),
-        ("The firm that made the Heron is Acme.", ("Heron", "manufacturer", "Acme")),
+        ("The firm that made Heron is Acme.", ("Heron", "manufacturer", "Acme")),
         ("The type of music that Omar Haddad makes is zorb.", ("Omar Haddad", "genre", "zorb")),
         ("Jo Berg is the head of the Norwegian government.", ("Norway", "head_of_government", "Jo Berg")),
         ("Head of the Norland government is Jo Berg.", ("Norland", "head_of_government", "Jo Berg")),
