@@ -16,6 +16,7 @@ from llama_index.core.vector_stores.types import VectorStoreQuery
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.llama_index.events import emit_retracted, emit_writes
 from ko_integrations.llama_index.graph_facts import (
+    KIND,
     NODE,
     edge_target,
     is_edge,
@@ -160,7 +161,7 @@ class KOPropertyGraphStore(PropertyGraphStore):
         return [triplet for _, triplet in self._triplets(list(found.values())[:limit])]
 
     def vector_query(self, query: VectorStoreQuery, **_: Any) -> tuple[list[LabelledNode], list[float]]:
-        """Return the nearest nodes and their cosines, best first.
+        """Return the nearest entities and their cosines, best first; chunks are no entities.
 
         Raises:
             InvalidInputError: neither vector nor text.
@@ -168,7 +169,9 @@ class KOPropertyGraphStore(PropertyGraphStore):
         wanted = query.query_embedding if query.query_embedding is not None else query.query_str
         if wanted is None:
             raise InvalidInputError("query", "neither query_embedding nor query_str")
-        clauses = [clause for clause in ({"predicate": NODE}, to_where(query.filters)) if clause]
+        clauses = [
+            clause for clause in ({"predicate": NODE, KIND: "EntityNode"}, to_where(query.filters)) if clause
+        ]
         hits = self._store.read(wanted, query.similarity_top_k, where={"$and": clauses})
         return [to_node(hit.ko) for hit in hits], [hit.score for hit in hits]
 

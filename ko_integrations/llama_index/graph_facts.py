@@ -11,7 +11,6 @@ from llama_index.core.graph_stores.types import (
     Relation,
     Triplet,
 )
-from llama_index.core.schema import NodeRelationship
 
 from ko_integrations.llama_index.nodes import DOC_ID
 from ko_integrations.memory.documents import INTERNAL, latest_metadata
@@ -19,6 +18,7 @@ from ko_integrations.types import Fact, KnowledgeObject
 from ko_integrations.vocabulary import Vocabulary
 
 __all__ = [
+    "KIND",
     "NODE",
     "edge_target",
     "is_edge",
@@ -32,17 +32,16 @@ __all__ = [
 NODE = f"{INTERNAL}graph-node"
 EDGE = f"{INTERNAL}graph-edge"
 
-# Between chunks and documents LlamaIndex draws relations of its own, which are no facts of the world.
-_STRUCTURE = frozenset(relation.name for relation in NodeRelationship)
+KIND = "_kind"
 
 
 def node_fact(node: LabelledNode) -> Fact:
     """Return a node as a fact under its own id; its source is the chunk or document it was found in."""
-    data = node.model_dump(mode="json", exclude={"embedding"})
+    data = {**node.model_dump(mode="json", exclude={"embedding"}), "kind": type(node).__name__}
     found_in = node.properties.get(TRIPLET_SOURCE_KEY) or node.properties.get(DOC_ID)
     return Fact(
-        subject=node.id, predicate=NODE, object=data | {"kind": type(node).__name__},
-        metadata=data["properties"], text=str(node), vector=node.embedding, verbatim=True,
+        subject=node.id, predicate=NODE, object=data,
+        metadata={**data["properties"], KIND: data["kind"]}, text=str(node), vector=node.embedding, verbatim=True,
         source=found_in if found_in != "None" else None,  # how LlamaIndex writes that there is no document
     )  # fmt: skip
 
@@ -57,13 +56,15 @@ def to_node(ko: KnowledgeObject) -> LabelledNode:
 def relation_fact(relation: Relation, vocabulary: Vocabulary) -> Fact:
     """Return a relation as a plain fact where the vocabulary declares its label, else as an edge of its own."""
     source, label, target = relation.source_id, relation.label, relation.target_id
-    declared = label in vocabulary and label not in _STRUCTURE
+    found_in = relation.properties.get(TRIPLET_SOURCE_KEY)
+    # A chunk's own neighbours (LlamaIndex draws PARENT and CHILD between chunks) are no facts of the world.
+    declared = label in vocabulary and found_in != source
     return Fact(
         subject=source,
         # The label is framed by its length, so that no other label and target make the same address.
         predicate=label if declared else f"{EDGE}:{len(label)}:{label}:{target}",
         object=target if declared else edge_target(target),
-        source=relation.properties.get(TRIPLET_SOURCE_KEY),
+        source=found_in,
         metadata=relation.model_dump(mode="json"),
         text=f"{source} {label} {target}",
         verbatim=not declared,

@@ -7,12 +7,17 @@ import pytest
 
 pytest.importorskip("llama_index.core")
 
-from llama_index.core.base.llms.types import ChatMessage, ToolCallBlock
+from llama_index.core.base.llms.types import (
+    ChatMessage,
+    CompletionResponse,
+    CompletionResponseGen,
+    LLMMetadata,
+    ToolCallBlock,
+)
 from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.instrumentation.event_handlers import BaseEventHandler
 from llama_index.core.llms import CustomLLM
 from llama_index.core.llms.mock import MockFunctionCallingLLM
-from llama_index.core.base.llms.types import CompletionResponse, CompletionResponseGen, LLMMetadata
 
 from ko_integrations import KnowledgeStore
 from ko_integrations.embeddings import HashingEmbedder

@@ -259,7 +259,8 @@ async def test_two_users_two_sessions_and_a_corrected_fact(
     memories: dict[tuple[str, str], KOMemory] = {}
     for who, session, text in talk:
         memory = memories.setdefault(
-            (who, session), KOMemory.from_store(store.namespace(who), session_id=f"{who} {session}", shared=True)
+            (who, session),
+            KOMemory.from_store(store.namespace(who), session_id=f"{who} {session}", shared=True),
         )
         await runner.run(user_msg=text, memory=memory)
     alice, bob = prompts[-2:]

@@ -47,7 +47,12 @@ def test_the_exact_fact_comes_first_then_the_nearest_up_to_k(patient: KnowledgeS
     found = KORetriever(store=patient, k=3).retrieve("What is M.R.'s tumor size?")
     assert len(found) == 3
     first = found[0].metadata
-    assert (first["object"], first["route"], first["version"], first["source"]) == ("1.2 cm", "exact", 2, "March")
+    assert (first["object"], first["route"], first["version"], first["source"]) == (
+        "1.2 cm",
+        "exact",
+        2,
+        "March",
+    )
     assert found[0].score == 1.0
     assert first["valid_from"] == MARCH.isoformat()
     assert {n.metadata["route"] for n in found[1:]} == {"semantic"}
@@ -72,7 +77,9 @@ def test_multi_hop_evidence_comes_in_the_order_of_the_path(store: KnowledgeStore
 
 
 def test_a_documents_node_keeps_its_own_metadata(store: KnowledgeStore) -> None:
-    KOVectorStore(store=store).add([TextNode(id_="n", text="Dogs bark.", metadata={"source": "a.pdf", "subject": 1})])
+    KOVectorStore(store=store).add(
+        [TextNode(id_="n", text="Dogs bark.", metadata={"source": "a.pdf", "subject": 1})]
+    )
     [found] = KORetriever(store=store).retrieve("dogs")
     assert (found.node_id, found.metadata["source"], found.metadata["subject"]) == ("n", "a.pdf", 1)
     assert "object" not in found.metadata
@@ -107,7 +114,9 @@ def test_the_medical_example_without_a_model(patient: KnowledgeStore) -> None:
     now = engine.query("What is M.R.'s tumor size?")
     assert (now.metadata["value"], now.metadata["route"]) == ("1.2 cm", "exact")
     assert "1.2 cm" in str(now)
-    assert now.source_nodes[0].metadata["reference"] == patient.read_exact("patient_MR", "tumor_size").reference
+    assert (
+        now.source_nodes[0].metadata["reference"] == patient.read_exact("patient_MR", "tumor_size").reference
+    )
     assert engine.query("What is M.R.'s diagnosis?").metadata["value"] == "NSCLC IIB"
     assert engine.query("What is M.R.'s age?").metadata["value"] == 67
     change = engine.query("How has M.R.'s tumor size changed?")
@@ -159,7 +168,11 @@ async def test_no_model_is_resolved_where_none_is_given(
 
 def test_it_abstains_without_evidence(store: KnowledgeStore) -> None:
     response = KOQueryEngine(store=store).query("Who is the king of Norway?")
-    assert (response.metadata["value"], response.metadata["route"], response.source_nodes) == (None, "abstain", [])
+    assert (response.metadata["value"], response.metadata["route"], response.source_nodes) == (
+        None,
+        "abstain",
+        [],
+    )
     with pytest.raises(InvalidInputError, match="store"):
         KOQueryEngine()
 
@@ -189,7 +202,9 @@ def engines(store: KnowledgeStore) -> list[QueryEngineTool]:
     ]
 
 
-@pytest.mark.parametrize("made", [lambda s: KOSelector(store=s), lambda s: KOSelector(Router()), lambda s: KOSelector()])
+@pytest.mark.parametrize(
+    "made", [lambda s: KOSelector(store=s), lambda s: KOSelector(Router()), lambda s: KOSelector()]
+)
 async def test_factual_questions_go_to_the_facts_and_fuzzy_ones_to_the_model(
     patient: KnowledgeStore, made: Callable[[KnowledgeStore], KOSelector]
 ) -> None:

@@ -58,7 +58,9 @@ def test_insert_update_refresh_delete(vectors: KOVectorStore) -> None:
     assert texts(index, k=1) == ["The office is in Bern."]
     index.update_ref_doc(doc("a", "The office is in Basel."))
     assert set(texts(index)) == {"The office is in Basel.", "Dogs bark."}
-    changed = index.refresh_ref_docs([doc("a", "The office is in Chur."), doc("b", "Dogs bark."), doc("c", "New.")])
+    changed = index.refresh_ref_docs(
+        [doc("a", "The office is in Chur."), doc("b", "Dogs bark."), doc("c", "New.")]
+    )
     assert changed == [True, False, True]
     assert set(texts(index)) == {"The office is in Chur.", "Dogs bark.", "New."}
     for _ in range(2):
@@ -97,8 +99,12 @@ def test_filters_reach_the_store(vectors: KOVectorStore) -> None:
 
 
 def test_a_query_engine_with_marginal_relevance(vectors: KOVectorStore) -> None:
-    index = index_of(vectors, doc("a", "office Bern"), doc("b", "office Bern too"), doc("c", "office in Chur"))
-    found = texts(index, "office Bern", 2, vector_store_query_mode="mmr", vector_store_kwargs={"mmr_threshold": 0.1})
+    index = index_of(
+        vectors, doc("a", "office Bern"), doc("b", "office Bern too"), doc("c", "office in Chur")
+    )
+    found = texts(
+        index, "office Bern", 2, vector_store_query_mode="mmr", vector_store_kwargs={"mmr_threshold": 0.1}
+    )
     assert found[0] == "office Bern"
     assert "office in Chur" in found
 

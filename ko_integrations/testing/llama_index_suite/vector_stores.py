@@ -171,9 +171,7 @@ class VectorStoreSuite:
 
     def test_diverse_results_by_marginal_relevance(self, vector_store: BasePydanticVectorStore) -> None:
         vector_store.add([node("a", vector(1)), node("twin", vector(1, 0.01)), node("other", vector(1, 1))])
-        query = VectorStoreQuery(
-            query_embedding=vector(1), similarity_top_k=2, mode=VectorStoreQueryMode.MMR
-        )
+        query = VectorStoreQuery(query_embedding=vector(1), similarity_top_k=2, mode=VectorStoreQueryMode.MMR)
         result = vector_store.query(query, mmr_threshold=0.3)
         assert result.ids == ["a", "other"]
         assert len(result.similarities or []) == 2
