@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from ko_integrations.compiler.patterns import PatternIndex
 from ko_integrations.compiler.reading import INHERITED
-from ko_integrations.compiler.text import Token, keys_of, tokens_of
+from ko_integrations.compiler.text import Token, keys_of, tokens_of, unstopped
 from ko_integrations.kinds import demonym_of, kinds_of
 from ko_integrations.morphology import ARTICLES, PREPOSITIONS, is_participle
 
@@ -76,7 +76,7 @@ class ClauseSplitter:
 
     def clauses(self, sentence: str) -> Iterator[str]:
         """Yield the simple clauses of a sentence, in order."""
-        sentence = _EVIDENCE.sub("", sentence).rstrip(" .!;,")
+        sentence = unstopped(_EVIDENCE.sub("", sentence))
         if not _TRIGGER.search(sentence):
             yield sentence
             return

@@ -9,7 +9,7 @@ from ko_integrations.compiler.mood import denial, no_statement, plain
 from ko_integrations.compiler.reading import STRONG, ClauseReader, Reading
 from ko_integrations.compiler.relations import RelationFinder
 from ko_integrations.compiler.statements import Statements
-from ko_integrations.compiler.text import Sentence, keys_of, tokens_of, words_in
+from ko_integrations.compiler.text import Sentence, keys_of, tokens_of, unstopped, words_in
 from ko_integrations.compiler.values import clean
 from ko_integrations.kinds import kinds_of
 from ko_integrations.protocols import Extraction, FactReader
@@ -128,7 +128,7 @@ class Session:
 
     def _read(self, body: str, source: str) -> str | None:
         """Read a sentence as a whole or clause by clause; return why nothing came of it."""
-        body = body.rstrip(" .!;,")
+        body = unstopped(body)
         whole = self._reading(body)
         if whole and whole.score >= STRONG and not _JOINING.search(f"{whole.subject} | {whole.object}"):
             if (
@@ -167,7 +167,7 @@ class Session:
 
     def _clause(self, text: str, source: str) -> str | None:
         """Read one clause; return why nothing came of it."""
-        text = text.rstrip(" .!;,")
+        text = unstopped(text)
         if _NEGATION.search(text):
             return self._negated(text, source)
         if match := _MOVED.match(text):

@@ -192,6 +192,20 @@ def _ends_sentence(before: str, after: str) -> bool:
     return bool(_STARTS.match(after)) and word not in ("Dr.", "Mr.", "Mrs.", "Ms.", "Prof.", "St.")
 
 
+def unstopped(text: str) -> str:
+    """Return a clause without the stop at its end, the points of "D.C." left alone.
+
+    >>> unstopped("It is in Washington, D.C.."), unstopped("It is in Oslo.")
+    ('It is in Washington, D.C.', 'It is in Oslo')
+    """
+    bare = text.rstrip(" .!;,")
+    points = _POINTED.search(f"{bare}.") if text[len(bare) :].startswith(".") else None
+    return f"{bare}." if points else bare
+
+
+_POINTED = re.compile(r"\b(?:[^\W\d_]\.){2,}$")
+
+
 def tokens_of(text: str) -> list[Token]:
     """Return the words of `text` with the keys under which wordings agree.
 

@@ -294,6 +294,9 @@ def test_values_keep_unit_type_and_script(reads: Reads) -> None:
         ("Erlotinib", "ki_egfr", Quantity(0.7, "nM"))
     ]
     assert reads("王小明 works at 百度.") == [("王小明", "employer", "百度")]
+    assert reads("Jane Doe worked in Washington, D.C..") == [
+        ("Jane Doe", "work_location", "Washington, D.C.")
+    ]
     assert reads("José lives in São Paulo.") == [("José", "residence", "São Paulo")]
 
 
