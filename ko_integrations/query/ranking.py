@@ -16,7 +16,6 @@ ACCEPT = 0.15
 _COMPARED, _BEHIND = 8, 0.35
 _PRIOR, _PATH, _FOCUS = 0.15, 0.3, 0.1
 _USUAL_PATH, _USUAL_FOCUS = 0.5, 0.4
-_OTHER = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,7 @@ class Ranked:
             logit = 1.0 * fit.coverage + 1.5 * fit.loose + 2.8 * mean + 5.2 * fit.focus - 1.1 * fit.denied
             logit += 3.5 * path + 3.1 * focus + len(fit.support) + 3.0 * fit.exact - 2.9 * implied
             logit += -1.6 * fit.rival - 13.4
-        logit -= fit.leap + _OTHER * fit.other
+        logit -= fit.leap
         return math.sqrt(math.sqrt(self.candidate.asked.mention.prior)) / (1 + math.exp(-logit))
 
 
