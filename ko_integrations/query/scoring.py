@@ -26,7 +26,6 @@ class Fit:
         rival: another predicate is called by the noun asked for, and the last of this path is not.
         leap: the first hop is not spoken of, though the question gives the subject a noun of its own.
         exact: a question form of the last predicate says just this.
-        other: a question form of another predicate says just this.
     """
 
     coverage: float
@@ -37,7 +36,6 @@ class Fit:
     rival: bool
     leap: bool
     exact: bool
-    other: bool = False
 
     @property
     def score(self) -> float:
@@ -82,8 +80,7 @@ def fit(asked: Asked, path: Sequence[Profile], lexicon: Lexicon, stated: frozens
     total = asked.weight or 1.0
     gained, ordered = _aligned(asked.tokens, strength, len(path))
     loose, free = _unordered(asked.tokens, strength, len(path))
-    asked_by = lexicon.asked_by(asked.form)
-    exact = len(path) == 1 and path[0].concept in asked_by
+    exact = len(path) == 1 and path[0].concept in lexicon.asked_by(asked.form)
     support = tuple(min(1.0, max(a, 0.7 * b) / 0.6) for a, b in zip(ordered, free, strict=True))
     return Fit(
         coverage=1.0 if exact else gained / total,
@@ -94,8 +91,6 @@ def fit(asked: Asked, path: Sequence[Profile], lexicon: Lexicon, stated: frozens
         rival=not exact and _rivalled(asked, path[-1], lexicon),
         leap=asked.owned and len(path) > 1 and support[0] == 0,
         exact=exact,
-        # An undeclared predicate may be kin to the one asked by: "President of X" to head of state.
-        other=bool(asked_by) and path[-1].name in lexicon.declared and path[-1].concept not in asked_by,
     )
 
 
