@@ -8,8 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from ko_integrations.compiler.patterns import PatternIndex
-from ko_integrations.compiler.reading import INHERITED
-from ko_integrations.compiler.text import Token, keys_of, tokens_of, unstopped
+from ko_integrations.compiler.text import INHERITED, Token, keys_of, tokens_of, unstopped
 from ko_integrations.kinds import demonym_of, kinds_of
 from ko_integrations.morphology import ARTICLES, PREPOSITIONS, is_participle
 

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
-from ko_integrations.compiler.reading import bare
+from ko_integrations.compiler.naming import bare
 from ko_integrations.compiler.text import FIRST_PERSON
 from ko_integrations.kinds import country_named, kinds_of, pronoun_of
 

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ko_integrations.compiler.reading import bare
+from ko_integrations.compiler.naming import bare
 from ko_integrations.identity import normalize_name
 from ko_integrations.protocols import Compiler, Embedder, Extraction, FactReader
 from ko_integrations.types import Quantity

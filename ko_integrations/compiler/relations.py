@@ -12,8 +12,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
+from ko_integrations.compiler.naming import kind_score
 from ko_integrations.compiler.patterns import FUNCTION_KEYS
-from ko_integrations.compiler.reading import ClauseReader, Reading, kind_score
+from ko_integrations.compiler.reading import ClauseReader, Reading
 from ko_integrations.compiler.text import FIRST_PERSON, Token, tokens_of
 from ko_integrations.kinds import kinds_of
 from ko_integrations.morphology import lemma

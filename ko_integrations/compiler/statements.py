@@ -7,8 +7,8 @@ from datetime import datetime
 from ko_integrations.compiler.clauses import ANTECEDENT
 from ko_integrations.compiler.dates import Adjunct
 from ko_integrations.compiler.discourse import Discourse
-from ko_integrations.compiler.reading import INHERITED, STRONG, ClauseReader, Reading
-from ko_integrations.compiler.text import FIRST_PERSON, PRONOUNS
+from ko_integrations.compiler.reading import STRONG, ClauseReader, Reading
+from ko_integrations.compiler.text import FIRST_PERSON, INHERITED, PRONOUNS
 from ko_integrations.compiler.values import clean, items, value_of
 from ko_integrations.identity import normalize_name, normalize_predicate
 from ko_integrations.kinds import country_named, demonym_of, kinds_of, office_of

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ko_integrations.morphology import ARTICLES, BE, PREPOSITIONS, is_participle, lemma
 
 __all__ = [
+    "INHERITED",
     "PRONOUNS",
     "SKIPPED",
     "Sentence",
@@ -20,6 +21,8 @@ __all__ = [
     "words_in",
 ]
 
+INHERITED = "\ue000"
+"""Stands in a clause for the subject of the clause before it."""
 FIRST_PERSON = frozenset(("i", "me", "my", "mine", "myself", "we", "us", "our", "ours", "ourselves"))
 POSSESSIVES = frozenset(("my", "your", "his", "her", "its", "our", "their", "whose"))
 PRONOUNS = FIRST_PERSON | frozenset(

@@ -5,7 +5,7 @@ from datetime import datetime
 from functools import lru_cache
 
 from ko_integrations.compiler.dates import parse_date
-from ko_integrations.compiler.reading import bare
+from ko_integrations.compiler.naming import bare
 from ko_integrations.types import Quantity, Value
 from ko_integrations.vocabulary import Predicate
 

@@ -1,0 +1,125 @@
+"""Names as a clause writes them: without the noun that says what they are, and how their kinds fit a predicate."""
+
+import re
+
+from ko_integrations.compiler.text import INHERITED, PRONOUNS
+from ko_integrations.kinds import CLOSED_KINDS, kinds_of
+from ko_integrations.vocabulary import Predicate
+
+__all__ = ["bare", "kind_score", "subject_score"]
+
+_KINDS_BY_NOUN = {
+    "city": "city", "town": "city", "village": "city", "country": "country", "nation": "country", "continent": "continent",
+    "language": "language", "sport": "sport", "field": "field", "area": "field", "discipline": "field", "domain": "field",
+    "religion": "religion", "faith": "religion", "genre": "genre", "profession": "occupation", "occupation": "occupation",
+    "state": "place", "province": "place", "region": "place", "county": "place", "island": "place", "municipality": "place",
+    "position": "playing_position", "role": "", "post": "", "job": "occupation", "year": "date", "month": "date", "instrument": "instrument",
+}  # fmt: skip
+_OF = re.compile(rf"^(?:the |a |an )?(?P<noun>{'|'.join(_KINDS_BY_NOUN)}) of (?=\S)")
+_APPOSED = re.compile(
+    r"^(?:the |an? |(?:my|our|his|her|their) )?(?P<noun>company|firm|organisation|organization|band|group|label|record label|network|channel|club|team|novel|film|movie|book|song|"
+    r"album|game|programming language|language|country|city|town|state|party|newspaper|broadcaster|singer|actor|writer) (?:called |named )?(?=[A-Z\"“‘'\d])"
+)
+_KIND_OF_APPOSED = {
+    "company": "organisation", "firm": "organisation", "organisation": "organisation", "organization": "organisation", "band": "organisation",
+    "group": "organisation", "label": "label", "record label": "label", "network": "broadcaster", "channel": "broadcaster", "broadcaster": "broadcaster",
+    "club": "team", "team": "team", "country": "country", "city": "city", "town": "city", "state": "place", "party": "party",
+    "singer": "person", "actor": "person", "writer": "person", "language": "language", "programming language": "programming_language",
+}  # fmt: skip
+_FIRST_ITEM = re.compile(r",? and |, ")
+_QUOTES = '"“”‘’«»`'
+_HEADED = re.compile(
+    r"^(?:the|The) (?=(?:[A-Z][\w.]* )?(?:University|Kingdom|Republic|Bank|Institute|Department|Ministry|City|State|Province|Isle|Gulf|Bay|Museum|Church|Order|Duchy|House|Battle) of )"
+)
+_KIND_OF_CLASS = {
+    "language": "language", "religion": "religion", "faith": "religion", "organisation": "organisation", "organization": "organisation",
+    "label": "label", "record label": "label", "network": "broadcaster", "channel": "broadcaster", "position": "playing_position",
+    "continent": "continent", "genre": "genre", "company": "organisation", "alliance": "organisation",
+}  # fmt: skip
+_CLASSED = re.compile(rf"(?:the |The |an? )(?P<name>[^\W\d].*) (?P<noun>{'|'.join(_KIND_OF_CLASS)})")
+_ARTICLE = re.compile(r"^(?:the|an?|The|An?) ")
+_MEASURE_OF = re.compile(r"\d+(?:[.,]\d+)? ?(?:mg|mcg|µg|g|ml|units|iu|IU|tablets?|drops|pills?) of (?=\w)")
+_BARE_KINDS = CLOSED_KINDS | {"city", "place"}
+_STATED_KINDS = frozenset(("number", "date", "quantity", "phone", "email"))
+
+
+def bare(text: str) -> tuple[str, str]:
+    """Return a name without the noun that says what it is ("the city of Oslo"), and the kind this noun tells.
+
+    >>> bare("the city of Oslo")
+    ('Oslo', 'city')
+    """
+    text = text.strip(" ,;:–—" + _QUOTES).removesuffix(" -").removeprefix("- ")
+    if match := _MEASURE_OF.match(text):
+        text = text[match.end() :]
+    if match := _OF.match(text):
+        return text[match.end() :].strip(_QUOTES), _KINDS_BY_NOUN[match["noun"]]
+    if match := _APPOSED.match(text):
+        return text[match.end() :].strip(_QUOTES), _KIND_OF_APPOSED.get(match["noun"], "work")
+    if match := _HEADED.match(text):
+        return text[match.end() :], ""
+    if match := _CLASSED.fullmatch(text):
+        return match["name"], _KIND_OF_CLASS[match["noun"]]
+    if match := _ARTICLE.match(text):
+        rest = text[match.end() :]
+        if rest and (match[0] in ("a ", "an ") or kinds_of(rest) & _BARE_KINDS or rest.islower()):
+            return rest, ""
+    return text, ""
+
+
+def kind_score(predicate: Predicate, text: str) -> float:
+    """How well the kind of `text` fits what the predicate holds: 1.5 if it is of a kind asked for."""
+    value, implied = bare(text)
+    kinds = kinds_of(value)
+    if not kinds and (" and " in value or ", " in value):
+        kinds = kinds_of(_FIRST_ITEM.split(value, maxsplit=1)[0])
+    if implied and not (implied == "field" and "occupation" in kinds):
+        kinds = kinds | {implied}
+    wanted = predicate.object_kinds
+    if not wanted:
+        if predicate.value_type in ("number", "quantity", "date"):
+            return 0.5 if kinds & _STATED_KINDS else -2.0
+        return -0.6 if predicate.value_type == "name" and kinds & _STATED_KINDS else -0.1
+    if implied and implied in wanted:
+        return 1.7 - 0.15 * wanted.index(implied)
+    if kinds & set(wanted):
+        # A predicate that is about nothing else fits better than one that may also be about this.
+        return 1.5 - 0.15 * next(rank for rank, kind in enumerate(wanted) if kind in kinds)
+    if "nationality" in kinds and wanted == ("country",):
+        return 1.2
+    if (
+        kinds & CLOSED_KINDS
+        or kinds
+        and not all(kind in CLOSED_KINDS for kind in wanted)
+        and not kinds & {"organisation", "place", "city", "label"}
+    ):
+        return (
+            -1.5
+            if not kinds <= {"number", "date"} or predicate.value_type in ("name", "number", "date")
+            else -1.0
+        )
+    if predicate.value_type in ("number", "quantity", "date"):
+        return -2.0
+    if all(kind in CLOSED_KINDS for kind in wanted):
+        return -1.2 if not kinds else -1.5
+    return -0.3 if kinds else 0.0
+
+
+def subject_score(predicate: Predicate, text: str) -> float:
+    """How well the kind of `text` fits the subjects of the predicate."""
+    if not predicate.subject_kinds:
+        return 0.0
+    lower = text.lower()
+    if lower in PRONOUNS or lower == INHERITED:
+        return (
+            0.4
+            if "person" in predicate.subject_kinds and lower in ("i", "he", "she", "my", "his", "her", "we")
+            else 0.0
+        )
+    value, implied = bare(text)
+    kinds = kinds_of(value)
+    if implied:
+        kinds = kinds | {implied}
+    if not kinds or "nationality" in kinds and "country" in predicate.subject_kinds:
+        return 0.0
+    return 0.5 if kinds & set(predicate.subject_kinds) else -0.8
