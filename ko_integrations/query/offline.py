@@ -10,6 +10,7 @@ from ko_integrations.query.calendar import read_interval
 from ko_integrations.query.chains import Slot, names_value
 from ko_integrations.query.evidence import Nearness
 from ko_integrations.query.fallback import near_candidates
+from ko_integrations.query.framing import unframed
 from ko_integrations.query.inverse import inverse_candidates
 from ko_integrations.query.lexicon import Lexicon, lexicon_of
 from ko_integrations.query.linking import MAX_WORDS, Mention, link
@@ -52,6 +53,7 @@ class OfflineQueryParser:
         self, question: str, *, reader: FactReader, now: datetime, known_at: Moment | None = None
     ) -> Answer:
         """Return what the store knows; abstain (`value is None`) without evidence."""
+        question = unframed(question)
         words = words_of(question)[:MAX_WORDS]
         if not any(word.is_word for word in words):
             return abstain("The question is empty.")

@@ -45,6 +45,7 @@ _WH_KINDS = {
 _AUXILIARIES = frozenset(
     "is are was were am do does did has have had can could will would should may might must".split()
 )
+_YES_NO = _AUXILIARIES | {"whether", "if"}
 _BOUNDARIES = _AUXILIARIES | frozenset("where that which who whom whose when what how".split())
 _BE = frozenset({"is", "was", "are", "were", "'s", "’s"})
 _STOPS = frozenset(".,;:?!")
@@ -258,7 +259,7 @@ def _wants(words: Sequence[Word], outside: Sequence[int]) -> str:
     every = {words[i].lower for i in outside}
     if (
         asked
-        and asked[0] in _AUXILIARIES
+        and asked[0] in _YES_NO
         and not every & {"what", "which", "who", "when", "where", "whom", "how"}
     ):
         return "truth"

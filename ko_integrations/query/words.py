@@ -26,7 +26,7 @@ FUNCTION_WORDS = frozenset(
     """a an the this that these those some any each every all both no not
     of in on at to from for with by about into onto over under as than per via within among between
     through during before after since until till off up down out upon against near toward towards
-    and or but nor so yet if then else because while whereas though although
+    and or but nor so yet if whether then else because while whereas though although
     am is are was were be been being do does did doing done have has had having
     will would shall should can could may might must
     i me my mine myself we us our ours you your yours he him his she her hers it its they them their theirs
