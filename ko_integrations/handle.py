@@ -234,7 +234,9 @@ def open_handle(
     location, folder = _locate(where)
     log = open_log(location)
     try:
-        in_force = vocabulary or _stored_vocabulary(log) or Vocabulary.general()
+        # An empty vocabulary is one, too: it declares nothing.
+        stored = _stored_vocabulary(log) if vocabulary is None else None
+        in_force = next(found for found in (vocabulary, stored, Vocabulary.general()) if found is not None)
         addresser = Addresser(log, in_force)
         sync = Synchroniser(
             log,

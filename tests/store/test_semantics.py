@@ -449,6 +449,12 @@ def test_bad_input_names_the_field_and_stores_nothing(
     assert store.count() == 1
 
 
+def test_an_empty_vocabulary_declares_nothing(open_store) -> None:
+    store = open_store(vocabulary=Vocabulary())
+    store.update("Ann", "allergies", "peanuts")
+    assert store.update("Ann", "allergies", "milk").outcome == "superseded"
+
+
 def test_a_strict_vocabulary_refuses_what_it_does_not_know(open_store) -> None:
     store = open_store(vocabulary=Vocabulary([Predicate(name="phone")], mode="strict"))
     store.update("Ann", "Phone", "1")
