@@ -234,9 +234,11 @@ def open_handle(
     location, folder = _locate(where)
     log = open_log(location)
     try:
-        # An empty vocabulary is one, too: it declares nothing.
-        stored = _stored_vocabulary(log) if vocabulary is None else None
-        in_force = next(found for found in (vocabulary, stored, Vocabulary.general()) if found is not None)
+        in_force = vocabulary  # `is None`, not `or`: an empty vocabulary is one, too
+        if in_force is None:
+            in_force = _stored_vocabulary(log)
+        if in_force is None:
+            in_force = Vocabulary.general()
         addresser = Addresser(log, in_force)
         sync = Synchroniser(
             log,
