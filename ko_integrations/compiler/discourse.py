@@ -137,6 +137,7 @@ class Discourse:
             if group in ("he", "she"):
                 if (
                     known.kinds & _OBJECTS
+                    and pronoun_of(known.name) != group  # Sofia is a city and a woman
                     or known.name == speaker == "user"
                     or known.pronoun not in (None, "they", group)
                 ):

@@ -337,6 +337,7 @@ def _shape(keys: tuple[str, ...], span: Span, text: str, *, is_object: bool) -> 
         score -= 1.2
     if not is_object and "'s" in part[1:-1]:
         score -= 0.4
-    if is_object and part[0] in ("him", "her", "it", "them", "me", "us", "you"):
+    objective = part[0] in ("him", "them", "me", "us") and text[0].islower()
+    if objective or is_object and part[0] in ("him", "her", "it", "them", "me", "us", "you"):
         score -= 2.0
     return score

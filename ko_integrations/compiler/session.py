@@ -3,6 +3,7 @@
 import re
 from datetime import datetime
 
+from ko_integrations.compiler.asides import is_unreal, names_in, without_asides
 from ko_integrations.compiler.clauses import ClauseSplitter
 from ko_integrations.compiler.dates import Adjunct, take_adjunct
 from ko_integrations.compiler.mood import denial, no_statement, plain
@@ -11,7 +12,6 @@ from ko_integrations.compiler.relations import RelationFinder
 from ko_integrations.compiler.statements import Statements
 from ko_integrations.compiler.text import Sentence, keys_of, tokens_of, unstopped, words_in
 from ko_integrations.compiler.values import clean
-from ko_integrations.kinds import kinds_of
 from ko_integrations.protocols import Extraction, FactReader
 from ko_integrations.types import NotUnderstood
 
@@ -52,7 +52,6 @@ _ACTIVE_PLACE = re.compile(r"^(?P<what>[a-z][a-z -]*) (?P<place>(?:at|for|with) 
 _HELD_BY = re.compile(
     r"^The (?:position|office|post|role|title|job) of (?:the )?(?P<rest>.+?) is (?:currently |now )?(?:held|occupied|filled|taken) by (?P<holder>.+)$"
 )
-_LEADING_NAME = re.compile(r"^(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[A-Z][\w'’-]+(?: [A-Z][\w.'’-]*)*(?= [a-z])")
 _PASSIVE = re.compile(
     r"^(?P<head>.+? (?:is|was|were|are) [a-z]+) (?P<phrases>(?:in|at|on|by|from|near) .+ (?:in|at|on|by|from|near) [A-Z\d].*)$"
 )
@@ -60,6 +59,12 @@ _TRAILING_PHRASE = re.compile(
     r"^(?P<head>.*\S) (?:across|among|during|over|under|within|throughout|between|after|before|despite|without|per|with) [a-z\d][a-z\d -]*$"
 )
 _PHRASE = re.compile(r" (?=(?:in|at|on|by|from|near) [A-Z\d])")
+
+
+_OF_ASIDES = ("a supposition", "a denial")
+"""Reasons that words around a statement may give rise to, and that do not touch the statement itself."""
+_HEDGED = 0.7
+"""What is left of the confidence of a statement that the speaker is not sure of."""
 
 
 class Session:
@@ -99,16 +104,32 @@ class Session:
         body = plain(sentence.text)
         if not any(character.isalnum() for character in body) or self._replaced(body):
             return
+        core = without_asides(body, self.splitter.finite)
         reason = no_statement(body)
-        if reason and not self._title_speaks(body, reason):
-            self.missed.append(NotUnderstood(text=sentence.text, reason=reason))
-            return
+        if core.text != body and (reason is None or reason in _OF_ASIDES):
+            body = plain(core.text)
+            reason = no_statement(body)
+        if reason is None and is_unreal(body, self.splitter.finite):
+            reason = "a supposition"
         before = len(self.statements.found)
-        reason = self._read(body, sentence.text) or "no statement recognised"
+        if reason is None or self._title_speaks(body, reason):
+            reason = self._read(body, sentence.text) or "no statement recognised"
+            if core.tail and no_statement(plain(core.tail)) is None:
+                self._read(plain(core.tail), sentence.text)
+            if core.hedged:
+                self._doubt(before)
         if len(self.statements.found) == before:
             self.missed.append(NotUnderstood(text=sentence.text, reason=reason))
-            if (name := _LEADING_NAME.match(body)) and (" " in name[0] or "person" in kinds_of(name[0])):
-                self.statements.discourse.mention(name[0])
+            for name in reversed(names_in(body)):
+                self.statements.discourse.mention(name)
+
+    def _doubt(self, begin: int) -> None:
+        """Lower the confidence of the statements from number `begin` on: the speaker hedges."""
+        found = self.statements.found
+        found[begin:] = [
+            item.model_copy(update={"confidence": round(item.confidence * _HEDGED, 2)})
+            for item in found[begin:]
+        ]
 
     def _title_speaks(self, body: str, reason: str) -> bool:
         """Whether the words that look like a question belong to a name ("Is This It was recorded by ...")."""
@@ -171,7 +192,12 @@ class Session:
         if _NEGATION.search(text):
             return self._negated(text, source)
         if match := _MOVED.match(text):
-            text = f"{match['head']} {match['to']} {match['new']}"
+            old, text = (
+                f"{match['head']} {match['to']} {match['old']}",
+                f"{match['head']} {match['to']} {match['new']}",
+            )
+        else:
+            old = ""
         planned = False
         if _FUTURE.search(text):
             text, planned = _FUTURE.sub("", text), True
@@ -188,6 +214,13 @@ class Session:
             return "no statement recognised"
         reason = None
         for reading, when in readings:
+            if (
+                old
+                and not planned
+                and (earlier := self._reading(old))
+                and earlier.predicate == reading.predicate
+            ):
+                self.statements.presuppose(earlier, source, when)
             reason = self.statements.add(reading, source, when) or reason
         return reason
 

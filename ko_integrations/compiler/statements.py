@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from ko_integrations.compiler.clauses import ANTECEDENT
 from ko_integrations.compiler.dates import Adjunct
@@ -89,6 +89,29 @@ class Statements:
             self._date_event(subject, _EVENT_DATES[predicate], adjunct, source, _confidence(reading))
         self._remember(subject, reading, values)
         return None
+
+    def presuppose(self, reading: Reading, source: str, adjunct: Adjunct | None) -> None:
+        """State the value that a change ended ("moved from A to B"), unless something is known of it.
+
+        The sentence tells that it held when the change came, not since when: the fact begins a second before.
+        """
+        subject = self._subject_of(reading, source)
+        if not subject or self.reader.vocabulary.cardinality(reading.predicate) == "set":
+            return
+        slot = (subject, reading.predicate)
+        values = self.values(reading.predicate, reading.object)
+        known = self.reader.read_values(*slot) or [
+            item for item in self.found if slot == (item.subject, item.predicate)
+        ]
+        changed = (adjunct.valid_from if adjunct else None) or self.said_at
+        if known or len(values) != 1:
+            return
+        self._state(
+            Extraction(
+                subject=subject, predicate=reading.predicate, object=values[0], confidence=_confidence(reading),
+                text=source, valid_from=changed - timedelta(seconds=1), valid_to=changed,
+            )
+        )  # fmt: skip
 
     def _state(self, item: Extraction) -> None:
         """Add a statement unless this sentence has made it already."""

@@ -163,7 +163,12 @@ def test_pronouns_and_short_names(reads: Reads) -> None:
 def test_corrections_supersede(reads: Reads) -> None:
     assert reads("My phone changed to 555-2222.") == [("user", "phone_number", "555-2222")]
     assert reads("Actually, call me Alicia.") == [("user", "name", "Alicia")]
-    assert reads("We moved from Oslo to Porto.") == [("user", "residence", "Porto")]
+    assert reads("We moved from Oslo to Porto.") == [
+        ("user", "residence", "Oslo"),
+        ("user", "residence", "Porto"),
+    ]
+    known = [("user", "residence", "Oslo")]
+    assert reads("We moved from Oslo to Porto.", facts=known) == [("user", "residence", "Porto")]
     assert reads("My phone is 555-2222, not 555-1111.") == [("user", "phone_number", "555-2222")]
 
 
