@@ -134,7 +134,7 @@ def _focus(asked: Asked, path: Sequence[Profile]) -> float:
     if asked.kinds == ANY_KIND:
         return 0.9
     cued = [_named(token, last) for token in asked.tokens if token.key in asked.focus]
-    if cued and max(cued) >= 0.9:
+    if cued and max(cued) >= 0.85:
         named = 0.45 + 0.55 * sum(cued) / len(cued)
         unlike = bool(asked.kinds and last.kinds) and _kind_fit(asked.kinds, last.kinds) == 0
         return named - 0.2 * unlike
