@@ -6,7 +6,8 @@ measured and shows "-". What does not install or raises is in the table with the
 
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module, metadata
 from pathlib import Path
 
@@ -38,12 +39,16 @@ SILENT = {
 """What keeps the rivals from reporting home. Read when they are imported."""
 
 
+def _silent(_: str) -> None:
+    """Say nothing of how far it is."""
+
+
 def run(
     *,
     quick: bool = False,
     seed: int = 7,
     embedder: Embedder | None = None,
-    say: Callable[[str], object] = lambda part: None,
+    say: Callable[[str], object] = _silent,
 ) -> tuple[Report, list[Score]]:
     """Measure every system; return the report on ours and the scores of all, ours first."""
     if embedder is None:
@@ -57,18 +62,31 @@ def run(
 
 
 def compare(
-    embedder: Embedder, *, subjects: int, seed: int, say: Callable[[str], object] = lambda part: None
+    embedder: Embedder, *, subjects: int, seed: int, say: Callable[[str], object] = _silent
 ) -> list[Score]:
     """Take our store and every rival through one workload; return their scores, ours first."""
     workload = make_workload(subjects=subjects, seed=seed)
     embedder.encode(["loaded before anything is timed"])
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        os.environ.update(SILENT, MEM0_DIR=str(Path(folder) / "mem0"))
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
+        _environment(SILENT | {"MEM0_DIR": str(Path(folder) / "mem0")}),
+    ):
         entrants = [_entered(Ours, Path(folder), embedder)]
         for module, names in RIVALS.items():
             entrants += _entered_module(module, names, Path(folder), embedder)
         race(entrants, workload, say)
     return [entrant.score for entrant in entrants]
+
+
+@contextmanager
+def _environment(settings: Mapping[str, str]) -> Iterator[None]:
+    before = dict(os.environ)
+    os.environ.update(settings)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def _entered_module(module: str, names: Sequence[str], folder: Path, embedder: Embedder) -> list[Entrant]:
@@ -108,7 +126,10 @@ def report_of(scores: Sequence[Score], settings: dict[str, object]) -> Report:
         for column in COLUMNS
     ]
     ahead = [
-        f"{column.name}: {rival.name}" for column in COLUMNS for rival in rivals if _better(column, rival, ours)
+        f"{column.name}: {rival.name}"
+        for column in COLUMNS
+        for rival in rivals
+        if _better(column, rival, ours)
     ]
     figures.append(
         Figure("columns in which a rival is better", len(ahead), 0, unit="", note="; ".join(ahead))

@@ -36,7 +36,7 @@ class Contestant(ABC):
     def write(self, statement: Statement) -> None:
         """Store one statement. Timed."""
 
-    def settle(self) -> None:
+    def settle(self) -> None:  # noqa: B027 - most leave nothing for later
         """Do what writing left for later. Timed, and added to the cost of writing."""
 
     @abstractmethod
@@ -64,5 +64,5 @@ class Contestant(ABC):
     def erase(self, slot: Slot) -> None:
         """Delete every value of a slot, as thoroughly as the system offers."""
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - some hold nothing
         """Release its files."""

@@ -2,11 +2,11 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import chromadb
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.memory import VectorMemoryBlock
-from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
 from llama_index.vector_stores.chroma import ChromaVectorStore
 
 from ko_integrations.bench.rivals.contestant import DISK, TOP, Contestant
@@ -29,22 +29,18 @@ class VectorBlock(Contestant):
     offers = frozenset({DISK})
 
     def __init__(self, folder: Path, embedder: Embedder) -> None:
-        self._client = chromadb.PersistentClient(str(folder))
-        collection = self._client.get_or_create_collection("memories")
-        self._vectors = ChromaVectorStore(chroma_collection=collection)
+        self._client: Any = chromadb.PersistentClient(str(folder))  # its type does not know `close`
+        self._collection = self._client.get_or_create_collection("memories")
+        self._vectors = ChromaVectorStore(chroma_collection=self._collection)
         self._embedding = StoreEmbedding(embedder)
         self._blocks: dict[str, VectorMemoryBlock] = {}
         self._loop = asyncio.new_event_loop()
 
     def write(self, statement: Statement) -> None:
         tenant = statement.slot.tenant
-        message = ChatMessage(
-            role="user", content=statement.text, additional_kwargs={"session_id": tenant}
-        )
+        message = ChatMessage(role="user", content=statement.text, additional_kwargs={"session_id": tenant})
         block = self._block(tenant)
-        self._loop.run_until_complete(
-            block.aput([message], from_short_term_memory=True, session_id=tenant)
-        )
+        self._loop.run_until_complete(block.aput([message], from_short_term_memory=True, session_id=tenant))
 
     def search(self, tenant: str, question: str) -> list[str]:
         asked = [ChatMessage(role="user", content=question)]
@@ -52,11 +48,10 @@ class VectorBlock(Contestant):
         return found.split("\n\n") if found else []
 
     def erase(self, slot: Slot) -> None:
-        session = MetadataFilters(filters=[MetadataFilter(key="session_id", value=slot.tenant)])
-        nodes = self._vectors.get_nodes(None, filters=session)
+        stored = self._collection.get(where={"session_id": slot.tenant}, include=["documents"])
         said = [Statement(slot, value, moment).text for moment, value in slot.versions]
-        gone = [node.node_id for node in nodes if any(text in node.get_content() for text in said)]
-        self._vectors.delete_nodes(gone)
+        texts = zip(stored["ids"], stored["documents"] or [], strict=True)
+        self._vectors.delete_nodes([node for node, text in texts if any(each in text for each in said)])
 
     def close(self) -> None:
         self._loop.close()

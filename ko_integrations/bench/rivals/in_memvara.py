@@ -48,10 +48,11 @@ class _Embedder:
 
 
 class MemvaraUndeclared(Contestant):
-    """`remember`, anchored `search`, `history`, `get_all(valid_at=)`, `erase`; a user a tenant.
+    """`remember`, `search`, `ask`, `history`, `erase`; a user a tenant.
 
     `anchored` is how it abstains: only what the question names. It is also given the sentence as `text`, as
-    every system of texts is.
+    every system of texts is. Of `search` and `ask` it answers with the one that does better: with `ask`, which
+    gives all values in force of one slot, for several values, and for one value where predicates are declared.
     """
 
     name = "memvara, not declared"
@@ -83,7 +84,8 @@ class MemvaraUndeclared(Contestant):
         return [each.text for each in self._scope(tenant).search(question, k=TOP, anchored=True)]
 
     def members(self, tenant: str, question: str) -> Sequence[str]:
-        return self.search(tenant, question)
+        readings = self._scope(tenant).ask(question, anchored=True).readings
+        return [claim.text for claim in readings[0].now] if readings else []
 
     def history(self, slot: Slot) -> list[str]:
         claims = self._scope(slot.tenant).history(slot.subject, slot.predicate)
@@ -109,6 +111,9 @@ class MemvaraDeclared(MemvaraUndeclared):
     """The same, with every predicate of the workload declared single- or many-valued."""
 
     name = "memvara, declared"
+
+    def answer(self, tenant: str, question: str) -> str | None:
+        return "; ".join(self.members(tenant, question)) or None
 
     def _registry(self) -> Any:
         registry = super()._registry()

@@ -38,7 +38,9 @@ class Column:
 
 
 COLUMNS: tuple[Column, ...] = (
-    Column("current@1", "the answer, or the top result, states the current value and no older one", True, 0.99),
+    Column(
+        "current@1", "the answer, or the top result, states the current value and no older one", True, 0.99
+    ),
     Column("stale@1", "the answer, or the top result, states a superseded value", False, 0.0),
     Column("stale@5", "one of the five best results states a superseded or erased value", False, 0.0),
     Column("set recall", "members found of a set-valued predicate", True, None),

@@ -27,16 +27,24 @@ GIVEN_NAMES = (
     "Ada Bruno Carla Dmitri Elena Farid Greta Hassan Ingrid Jonas Katya Leandro Mirela Nadia Oskar Priya Quentin Rosa "
     "Stellan Tamsin Umar Vera Wendell Ximena Yusuf Zelda"
 ).split()
-SUBJECT_SURNAMES = "Abernathy Borowski Castellan Duarte Eklund Fairweather Grimaldi Hollander Ishikawa Jablonski".split()
+SUBJECT_SURNAMES = (
+    "Abernathy Borowski Castellan Duarte Eklund Fairweather Grimaldi Hollander Ishikawa Jablonski".split()
+)
 STRANGERS = (
     "Cosima Vandermeer", "Ludo Achterberg", "Philippa Nwosu", "Tobias Rautio", "Imogen Szabo", "Casper Oyelaran",
     "Beatrix Lindholm", "Ruben Tchaikovsky",
 )  # fmt: skip
 
 _SALES = "Aldous Bettina Clement Dorothea Everard Felicity Gideon Harriet Ivo Jemima Konrad Lavinia".split()
-_MANAGERS = "Pemberton Quillfeather Ravenscroft Silvestri Thistlewood Underhill Valcourt Whitlock Yardley Zeller".split()
+_MANAGERS = (
+    "Pemberton Quillfeather Ravenscroft Silvestri Thistlewood Underhill Valcourt Whitlock Yardley Zeller"
+).split()
 _TEETH = "Amaro Birgitta Cedric Delphine Ernesto Fiora Gunnar Hedwig Isidor Josepha Kasimir Ludmila".split()
-_DENTISTS = "Ackroyd Brandvold Cornelisz Drummond Esterhazy Fontaine Gorringe Haverford Inglethorp Jessop".split()
+_DENTISTS = (
+    "Ackroyd Brandvold Cornelisz Drummond Esterhazy Fontaine Gorringe Haverford Inglethorp Jessop".split()
+)
+_HOSTS = "northmail postbox letterly inboxed sendwell mailwright dove quill envoy relay".split()
+_SIGNS = "Gilded Rusty Laughing Silent Wandering Velvet Salty Crooked Humble Merry Sleepy Golden".split()
 _NUMBERS = [f"{number:03d}" for number in range(204, 324)]
 
 SINGLES: tuple[Template, ...] = (
@@ -92,7 +100,7 @@ SINGLES: tuple[Template, ...] = (
         ),
         (
             "maple falcon harbour copper juniper lantern meadow pepper quartz saffron tundra willow".split(),
-            [f"{host}.example" for host in "northmail postbox letterly inboxed sendwell mailwright dove quill envoy relay".split()],
+            [f"{host}.example" for host in _HOSTS],
         ),
         joint="@",
     ),
@@ -131,7 +139,10 @@ SINGLES: tuple[Template, ...] = (
             "Which bank is {s} with at present?",
         ),
         (
-            "Northgate Larkspur Tideway Granite Bellweather Corinth Drayton Eastvale Fenwick Highmoor Ironbridge Kingsmere".split(),
+            (
+                "Northgate Larkspur Tideway Granite Bellweather Corinth Drayton Eastvale Fenwick Highmoor "
+                "Ironbridge Kingsmere"
+            ).split(),
             "Savings Trust Mutual Credit Holdings Building Provident Commercial Cooperative Merchant".split(),
         ),
     ),
@@ -170,7 +181,7 @@ SINGLES: tuple[Template, ...] = (
             "Do you know {s}'s favourite restaurant?",
         ),
         (
-            [f"The {word}" for word in "Gilded Rusty Laughing Silent Wandering Velvet Salty Crooked Humble Merry Sleepy Golden".split()],
+            [f"The {word}" for word in _SIGNS],
             "Heron Anchor Lobster Badger Kettle Magpie Otter Radish Turnip Walnut".split(),
         ),
     ),
