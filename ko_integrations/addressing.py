@@ -18,8 +18,8 @@ def check_namespace(parts: Sequence[str]) -> Namespace:
     Raises:
         InvalidInputError: not a sequence of storable, non-blank strings.
     """
-    if isinstance(parts, str):
-        raise InvalidInputError("namespace", "expected separate strings, got one string")
+    if isinstance(parts, str) or not isinstance(parts, Sequence):
+        raise InvalidInputError("namespace", f"expected separate strings, got one {type(parts).__name__}")
     return tuple(check_text(part, "namespace") for part in parts)
 
 
@@ -89,6 +89,8 @@ class Addresser:
             slot = slot_id(namespace, subject, predicate, verbatim=True)
             return Address(slot, namespace, subject, predicate, False, True)
         naming = self.naming(predicate)
+        if not naming.canonical:
+            raise InvalidInputError("predicate", f"{predicate!r} holds nothing but separators")
         subject_key = self.subject_key(namespace, subject)
         if naming.cardinality == "single":
             slot = slot_id(namespace, subject_key, naming.canonical)

@@ -73,7 +73,7 @@ class Handle:
     """The open parts of a store. Thread-safe; of no use in a forked child."""
 
     def __init__(
-        self, where: str, log: VersionLog, addresser: Addresser, sync: Synchroniser,
+        self, where: str, log: VersionLog, addresser: Addresser, sync: Synchroniser, depth: threading.local,
         clock: Callable[[], datetime] | None, compiler: Compiler | None, parser: QueryParser | None,
     ) -> None:  # fmt: skip
         self.where = where
@@ -87,7 +87,7 @@ class Handle:
         self._pid = os.getpid()
         self._closed = False
         self._close_lock = threading.Lock()
-        self._depth = threading.local()
+        self._depth = depth
 
     @property
     def closed(self) -> bool:
@@ -166,7 +166,9 @@ class Handle:
             InvalidInputError: `operation` reaches beyond the transaction and cannot be rolled back.
         """
         if getattr(self._depth, "value", 0):
-            raise InvalidInputError("batch", f"{operation} cannot be undone and so has no place in a batch")
+            raise InvalidInputError(
+                "batch", f"{operation} cannot be rolled back and so has no place in a batch"
+            )
 
     def settle(self, namespace: Namespace | None) -> "Handle":
         """Let the stored heads catch up with the clock: look-ups by name and counts go by these.
@@ -240,13 +242,15 @@ def open_handle(
         if in_force is None:
             in_force = Vocabulary.general()
         addresser = Addresser(log, in_force)
+        depth = threading.local()  # of the batches that a thread has open
         sync = Synchroniser(
             log,
             SentenceTransformerEmbedder() if embedder is None else as_embedder(embedder),
             index_opener(index, None if folder is None else folder / INDEX_FOLDER, collection),
             lambda: _present(clock),
+            lambda: bool(getattr(depth, "value", 0)),
         )
-        handle = Handle(fspath(where), log, addresser, sync, clock, compiler, parser)
+        handle = Handle(fspath(where), log, addresser, sync, depth, clock, compiler, parser)
         addresser.refresh()
         with handle.naming_change():
             apply_vocabulary(log, addresser, in_force, now=handle.now())
@@ -276,7 +280,7 @@ def _locate(where: str | PathLike[str]) -> tuple[str, Path | None]:
     text = fspath(where)
     if text == ":memory:" or "://" in text:
         return text, None
-    folder = Path(text)
+    folder = Path(text).absolute()  # should the process change its working directory
     if folder.exists() and not folder.is_dir():
         raise NotAStoreError(f"{folder} is a file; a store is a folder")
     log_file = folder / LOG_FILE

@@ -132,7 +132,10 @@ def _canonical(value: Any, field: str) -> str:
         case datetime():
             if value.utcoffset() is None:
                 raise InvalidInputError(field, "naive datetime; give it a time zone")
-            return "t:" + value.astimezone(UTC).isoformat(timespec="microseconds")
+            try:
+                return "t:" + value.astimezone(UTC).isoformat(timespec="microseconds")
+            except OverflowError as error:
+                raise InvalidInputError(field, "outside the years 1 to 9999 in UTC") from error
         case date():
             return "d:" + value.isoformat()
         case Quantity():
@@ -166,28 +169,40 @@ def encode_value(value: Value) -> tuple[str, str]:
         InvalidInputError: not a value (None, NaN, a naive datetime, a NUL or lone surrogate, over
             `MAX_VALUE_BYTES`, an unsupported type).
     """
-    _canonical(value, "object")
-    match value:
-        case bool():
-            kind, text = "b", "true" if value else "false"
-        case int():
-            kind, text = "i", str(int(value))
-        case float():
-            kind, text = "f", repr(float(value))
-        case str():
-            kind, text = "s", str(value)
-        case datetime():
-            kind, text = "t", value.isoformat()
-        case date():
-            kind, text = "d", value.isoformat()
-        case Quantity():
-            kind, text = "q", json.dumps([value.value, value.unit], ensure_ascii=False)
-        case _:
-            kind, text = "j", json.dumps(value, ensure_ascii=False, allow_nan=False)
-            if "\\u0000" in text:
-                check_json_text(value)
+    try:
+        _canonical(value, "object")
+        kind, text = _encoded(value)
+    except RecursionError as error:
+        raise InvalidInputError("object", "JSON that is nested too deeply, or in itself") from error
+    except ValueError as error:
+        if isinstance(error, InvalidInputError):
+            raise
+        raise InvalidInputError("object", str(error)) from error  # an integer of too many digits
     check_text(text, "object", limit=MAX_VALUE_BYTES, blank=True)
     return kind, text
+
+
+def _encoded(value: Value) -> tuple[str, str]:
+    match value:
+        case bool():
+            return "b", "true" if value else "false"
+        case int():
+            return "i", str(int(value))
+        case float():
+            return "f", repr(float(value))
+        case str():
+            return "s", str.__str__(value)  # of an enumeration its text, not its name
+        case datetime():
+            return "t", value.isoformat()
+        case date():
+            return "d", value.isoformat()
+        case Quantity():
+            return "q", json.dumps([value.value, value.unit], ensure_ascii=False)
+        case _:
+            text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+            if "\\u0000" in text:
+                check_json_text(value)
+            return "j", text
 
 
 def check_json_text(value: Any) -> None:

@@ -83,7 +83,7 @@ def encode_metadata(metadata: Mapping[str, Any] | None) -> str | None:
         raise InvalidInputError("metadata", f"expected a mapping, got {type(metadata).__name__}")
     try:
         text = json.dumps(dict(metadata), ensure_ascii=False, allow_nan=False)
-    except (TypeError, ValueError) as error:
+    except (RecursionError, TypeError, ValueError) as error:
         raise InvalidInputError("metadata", f"not JSON: {error}") from error
     if "\\u0000" in text or not text.isascii():
         check_json_text(dict(metadata))

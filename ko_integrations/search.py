@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ko_integrations.errors import IndexBehind, IndexUnavailableError, InvalidInputError
+from ko_integrations.errors import IndexBehind, IndexMismatchError, IndexUnavailableError, InvalidInputError
 from ko_integrations.filters import Condition
 from ko_integrations.log.contract import Namespace, Scope, Version, VersionLog
 from ko_integrations.log.fold import head_at
@@ -76,7 +76,7 @@ class Searcher:
         if pending or self._is_due(namespace):
             self._sync.drain(namespace)
         vector = self.encode_query(query)
-        if self._sync.indexed and self._is_large(namespace):
+        if self._sync.indexed and not self._sync.in_batch() and self._is_large(namespace):
             hits = self._through_index(namespace, vector, k, condition)
             if hits is not None:
                 return hits
@@ -106,20 +106,32 @@ class Searcher:
         """Return the unit vector of a query, shape (dimension,); a vector is taken as it is, scaled to length 1.
 
         Raises:
+            IndexMismatchError: the embedder's dimension is not that of the stored vectors.
             InvalidInputError: a vector of another dimension, or with NaN or infinity.
         """
         import numpy as np
 
         if isinstance(query, str):
             encode = getattr(self._sync.embedder, "encode_query", None)
-            return np.asarray(
-                encode(query) if encode else self._sync.embedder.encode([query])[0], dtype=np.float32
-            )
+            vector = np.asarray(encode(query) if encode else self._sync.encode([query])[0], dtype=np.float32)
+            if vector.shape != (self._sync.dimension,):
+                raise IndexMismatchError(
+                    f"the embedder gives vectors of shape {vector.shape}, this store's have {self._sync.dimension} "
+                    "numbers: open it with the embedder it was filled with, or call rebuild_index(embedder=...)"
+                )
+            return vector
         return unit_vector(query, self._sync.dimension, "query")
+
+    def forget(self) -> None:
+        """Drop the vectors kept for exact search (they were made by another model)."""
+        with self._lock:
+            self._matrices.clear()
 
     # -- exactly --------------------------------------------------------------------------------------------
     def _matrix(self, namespace: Namespace) -> _Matrix:
         sequence, now = self._log.sequence_at(1 << 62), self._now()
+        if self._sync.in_batch():
+            return self._load(namespace, sequence, now)  # not kept: it may be rolled back
         with self._lock:
             cached = self._matrices.get(namespace)
             if cached and cached.as_of_sequence == sequence and (cached.due is None or now < cached.due):

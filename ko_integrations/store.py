@@ -8,6 +8,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 
 from ko_integrations import transfer, writing
 from ko_integrations.addressing import check_namespace
+from ko_integrations.errors import InvalidInputError
 from ko_integrations.handle import Stats, open_handle
 from ko_integrations.identity import MAX_VALUE_BYTES, check_text
 from ko_integrations.log.contract import Scope
@@ -277,6 +278,9 @@ class KnowledgeStore(FactView):
         Undone by putting the old one back. Concerns every namespace.
         """
         handle = self._handle.check()
+        if not isinstance(vocabulary, Vocabulary):
+            raise InvalidInputError("vocabulary", f"expected a Vocabulary, got {type(vocabulary).__name__}")
+        handle.refuse_in_batch("use_vocabulary")
         with handle.naming_change():
             moved = apply_vocabulary(handle.log, handle.addresser, vocabulary, now=handle.now())
             handle.keep_vocabulary(vocabulary)
@@ -299,7 +303,11 @@ class KnowledgeStore(FactView):
 
         With another `embedder` every fact is encoded again; without, nothing is.
         """
-        return self._handle.check().sync.rebuild(embedder, progress=progress)
+        handle = self._handle.check()
+        try:
+            return handle.sync.rebuild(embedder, progress=progress)
+        finally:
+            handle.searcher.forget()
 
     def export_jsonl(self, file: IO[str]) -> int:
         """Write every assertion that was not taken back, a JSON object a line; return the number of lines.

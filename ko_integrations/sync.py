@@ -40,6 +40,8 @@ NUDGE_AFTER = 5_000  # writes; a bulk load is indexed in the background once it 
 QUIET_SECONDS = 2.0
 RETRY_SECONDS = 5.0
 
+_SCRUB = "scrub"  # state: the log's files still hold erased bytes
+
 Progress = Callable[[int, int], None]
 """Called with (done, total)."""
 
@@ -75,12 +77,18 @@ class Synchroniser:
     """Keeps the semantic index in step with the log. One a store handle; thread-safe."""
 
     def __init__(
-        self, log: VersionLog, embedder: Embedder, opener: IndexOpener | None, now: Callable[[], int]
+        self,
+        log: VersionLog,
+        embedder: Embedder,
+        opener: IndexOpener | None,
+        now: Callable[[], int],
+        in_batch: Callable[[], bool] = lambda: False,
     ) -> None:
         self._log = log
         self._embedder = embedder
         self._opener = opener
         self._now = now
+        self.in_batch = in_batch
         self._index: SemanticIndex | None = None
         self._generation = -1
         self._lock = threading.RLock()
@@ -139,7 +147,7 @@ class Synchroniser:
                 matrix[row] = np.frombuffer(blob, dtype="<f4")
         for start in range(0, len(missing), BATCH):
             rows = missing[start : start + BATCH]
-            encoded = self._encode([text_of(row) for row in rows])
+            encoded = self.encode([text_of(row) for row in rows])
             matrix[rows] = encoded
             self._log.put_vectors(
                 {sequences[row]: vector.astype("<f4").tobytes()
@@ -147,8 +155,19 @@ class Synchroniser:
             )  # fmt: skip
         return matrix
 
-    def _encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        vectors = self.embedder.encode(texts)
+    def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        """Return the vectors of texts, shape (n, dimension).
+
+        Raises:
+            EmbedderError: the embedder raised, or gave another shape.
+        """
+        embedder = self.embedder
+        try:
+            vectors = embedder.encode(texts)
+        except KOError:
+            raise
+        except Exception as error:
+            raise EmbedderError(f"{embedder.model_id}: {type(error).__name__}: {error}") from error
         if vectors.shape != (len(texts), self.dimension):
             raise EmbedderError(
                 f"{self._embedder.model_id} gave shape {vectors.shape} for {len(texts)} texts; "
@@ -207,6 +226,8 @@ class Synchroniser:
         Raises:
             EmbedderError, IndexMismatchError: nothing is lost, the slots go on waiting.
         """
+        if self.in_batch():
+            return 0  # what is not committed must not reach the index, which cannot be rolled back
         total = self._log.pending(namespace)
         done = 0
         with self._lock:
@@ -307,32 +328,37 @@ class Synchroniser:
     # -- keeping house ------------------------------------------------------------------------------------
     def finish_erasures(self) -> list[str]:
         """Make index and files forget what the log has erased; return where bytes may live on."""
-        todo = self._log.erasing()
-        if not todo:
+        slots = [slot for _, slot in self._log.erasing()]
+        due = self._log.get_state(_SCRUB) is not None
+        if not slots and not due:
             return []
-        slots = [slot for _, slot in todo]
-        remaining = []
         with self._lock:
-            if self.indexed:
-                index = self.index()
-                if index is None:
-                    return [
-                        f"the semantic index, which cannot be reached now ({self.degraded}); it is retried"
-                    ]
-                try:
-                    reason = index.scrub([slot.hex() for slot in slots])
-                    faults.reach("erase:scrubbed")
-                    self._apply([slot for slot in slots if slot in self._log.heads(slots, self._now())])
-                except IndexUnavailableError as error:
-                    self.lost(error)
-                    return [f"the semantic index, which cannot be reached now ({error}); it is retried"]
-                remaining += [reason] if reason else []
-            if not self._log.erased(slots):
+            remaining = self._erase_from_index(slots) if self.indexed and slots else []
+            if self.degraded and remaining:
+                return remaining  # the log goes on remembering what the index has to forget
+            clean = self._log.erased(slots)
+            if clean == due:  # an open reader keeps old pages until it ends
+                self._log.set_state({_SCRUB: None if clean else "due"})
+            if not clean:
                 remaining.append(
                     "the database's write-ahead log, replicas and back-ups, or a reader's open snapshot"
                 )
             faults.reach("erase:done")
         return remaining
+
+    def _erase_from_index(self, slots: Sequence[bytes]) -> list[str]:
+        """Scrub the index; return where bytes may live on, also when it cannot be reached (see `degraded`)."""
+        index = self.index()
+        if index is not None:
+            try:
+                reason = index.scrub([slot.hex() for slot in slots])
+                faults.reach("erase:scrubbed")
+                heads = self._log.heads(slots, self._now())
+                self._apply([slot for slot in slots if slot in heads])
+                return [reason] if reason else []
+            except IndexUnavailableError as error:
+                self.lost(error)
+        return [f"the semantic index, which cannot be reached now ({self.degraded}); it is retried"]
 
     def verify(self, *, sample: int = 100) -> VerifyReport:
         """Compare log and index, and query a sample of records by their own vectors."""

@@ -12,6 +12,8 @@ Moment = datetime | date
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_FIRST = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
+_LAST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 _REDUCED = re.compile(r"([+-]?\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?:T00:00:00(?:\.0+)?(?:Z|\+00:00)?)?")
 
 
@@ -19,12 +21,15 @@ def to_micros(moment: Moment, field: str) -> int:
     """Return microseconds since 1970 UTC.
 
     Raises:
-        InvalidInputError: `moment` is a naive datetime, or neither a date nor a datetime.
+        InvalidInputError: `moment` is a naive datetime, outside the years 1 to 9999, or no date at all.
     """
     if isinstance(moment, datetime):
         if moment.utcoffset() is None:
             raise InvalidInputError(field, "naive datetime; give it a time zone, e.g. tzinfo=timezone.utc")
-        return (moment - _EPOCH) // _MICROSECOND
+        micros = (moment - _EPOCH) // _MICROSECOND
+        if not _FIRST <= micros <= _LAST:
+            raise InvalidInputError(field, "outside the years 1 to 9999 in UTC")
+        return micros
     if isinstance(moment, date):
         return (datetime(moment.year, moment.month, moment.day, tzinfo=UTC) - _EPOCH) // _MICROSECOND
     raise InvalidInputError(field, f"expected a datetime or date, got {type(moment).__name__}")

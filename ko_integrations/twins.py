@@ -6,6 +6,7 @@ import functools
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, asynccontextmanager
+from itertools import islice
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 __all__ = ["async_batch", "async_iterator_twin", "async_twin"]
@@ -81,7 +82,7 @@ async def _run(call: Callable[[], T]) -> T:
 
 
 def _take(iterator: Iterator[T], count: int) -> list[T]:
-    return [item for item, _ in zip(iterator, range(count), strict=False)]
+    return list(islice(iterator, count))
 
 
 def _named(twin: Any, method: Any) -> None:

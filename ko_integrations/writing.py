@@ -41,7 +41,16 @@ from ko_integrations.types import (
 if TYPE_CHECKING:
     from ko_integrations.store import KnowledgeStore
 
-__all__ = ["erase", "erase_selected", "mark", "mark_key", "retract", "write_batch", "write_facts", "write_text"]
+__all__ = [
+    "erase",
+    "erase_selected",
+    "mark",
+    "mark_key",
+    "retract",
+    "write_batch",
+    "write_facts",
+    "write_text",
+]
 
 _CHUNK = 5_000
 
@@ -84,6 +93,8 @@ def write_batch(
     """Append the rows of a batch: all of them, or (`collect`) all but the bad ones, which are listed."""
     if on_error not in ("raise", "collect"):
         raise InvalidInputError("on_error", f"expected 'raise' or 'collect', got {on_error!r}")
+    if not isinstance(rows, Iterable):
+        raise InvalidInputError("facts", f"expected facts, got {type(rows).__name__}")
     facts: list[Fact] = []
     entries: list[Entry] = []
     errors: dict[int, InvalidInputError] = {}
@@ -226,7 +237,7 @@ def _stated(extraction: Extraction, since: datetime | None, source: str | None) 
     return Fact.model_construct(
         subject=extraction.subject, predicate=extraction.predicate, object=extraction.object, source=source,
         confidence=extraction.confidence, valid_from=since, valid_to=extraction.valid_to,
-        metadata={"statement": extraction.text} if extraction.text else None,
+        metadata=None,  # not the sentence: it may name others, and what is erased of them must be gone
         text=None, vector=None, verbatim=False,
     )  # fmt: skip
 
@@ -284,14 +295,20 @@ def _to_retract(
 ) -> list[Address]:  # fmt: skip
     if verbatim or not handle.addresser.is_set(predicate):
         address = handle.addresser.place(namespace, subject, predicate, verbatim=verbatim)
-        if value is None or _holds(handle, address, value, moment):
-            return [address]
-        return []
+        if value is not None and not _holds(handle, address, value, moment):
+            return []
+        return [address] if moment is not None or _is_known(handle, address) else []
     if value is not None:
-        return [handle.addresser.place(namespace, subject, predicate, value)]
+        address = handle.addresser.place(namespace, subject, predicate, value)
+        return [address] if moment is not None or _is_known(handle, address) else []
     key = handle.addresser.subject_key(namespace, check_text(subject, "subject"))
     scope = Scope(namespace, key, handle.addresser.naming(predicate).canonical, verbatim=False)
     return [chain[0].address for chain in handle.log.chains(scope).values()]
+
+
+def _is_known(handle: Handle, address: Address) -> bool:
+    """Tell whether a slot was ever stated: what never was needs no end, unless a moment says from when."""
+    return bool(handle.log.chains([address.slot], withdrawn=True))
 
 
 def _holds(handle: Handle, address: Address, value: Value, moment: int | None) -> bool:
@@ -356,7 +373,7 @@ def _erase_where(handle: Handle, scope: Scope, matches: Callable[[Assertion], bo
     """Erase the assertions of a scope whose value matches; a slot that is left without any value goes whole."""
     slots: list[bytes] = []
     sequences: list[int] = []
-    for slot, chain in each_chain(handle.log, scope):
+    for slot, chain in each_chain(handle.log, scope, withdrawn=True):
         stated = [assertion for assertion in chain if assertion.value is not None]
         hit = [assertion.sequence for assertion in stated if matches(assertion)]
         if hit and len(hit) == len(stated):

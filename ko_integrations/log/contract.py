@@ -160,8 +160,11 @@ class VersionReader(Protocol):
         known_at: int | None = None,
         after: bytes | None = None,
         limit: int | None = None,
+        withdrawn: bool = False,
     ) -> dict[bytes, list[Assertion]]:
         """Return the assertions of whole slots in (valid_from, sequence) order, by slot id, paged by slot.
+
+        `withdrawn` (without `known_at`): also those that were taken back, which an erasure must reach.
 
         With `known_at`: what the log knew then: recorded by then, not withdrawn by then, in the slot where
         it stood then. Slots without assertions are left out.

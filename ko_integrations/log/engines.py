@@ -6,6 +6,7 @@ that a thread holds, which is what makes a read of one row cost what the driver 
 
 import json
 import threading
+import time
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -30,9 +31,14 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class _Lease:
-    """A pooled connection held for longer than one statement; given back when it is let go."""
+    """A pooled connection held for longer than one statement; given back when it is let go.
+
+    `busy` while a statement runs on it: a connection that is closed under a running statement brings the whole
+    process down.
+    """
 
     def __init__(self, engine: Engine) -> None:
+        self.busy = False
         self.pooled: PoolProxiedConnection = engine.raw_connection()
         self.driver: Any = self.pooled.driver_connection
 
@@ -119,14 +125,20 @@ class Database(ABC):
 
     def one(self, sql: str, arguments: Row) -> Row | None:
         """Return the first row, or None. Nothing of the statement stays open, if it has one row at most."""
-        connection = self._local.connection
-        if connection is not None:
+        local = self._local
+        connection, lease = local.connection, local.lease
+        if connection is not None and lease is not None:
+            lease.busy = True
             try:
+                if self._closed:  # after `busy` is set: `close` sets them in the other order
+                    raise StoreClosedError("the log is closed")
                 row: Row | None = connection.execute(sql, arguments).fetchone()
                 return row
             except self.driver_errors as error:
                 if not self._again(error):
                     raise self.mapped(error) from error
+            finally:
+                lease.busy = False
         found: Row | None = self._attempt(lambda connection: connection.execute(sql, arguments).fetchone())
         return found
 
@@ -146,14 +158,27 @@ class Database(ABC):
 
     def _attempt(self, work: Callable[[Any], Any]) -> Any:
         try:
-            return work(self._local.connection or self._connect())
+            return self._guarded(work, self._local.connection or self._connect())
         except self.driver_errors as error:
             if not self._again(error):
                 raise self.mapped(error) from error
         try:
-            return work(self._connect())
+            return self._guarded(work, self._connect())
         except self.driver_errors as error:
             raise self.mapped(error) from error
+
+    def _guarded(self, work: Callable[[Any], Any], connection: Any) -> Any:
+        """Do work on a connection of this thread so that `close` waits for its end."""
+        lease = self._local.lease
+        if lease is None:
+            return work(connection)
+        lease.busy = True
+        try:
+            if self._closed:
+                raise StoreClosedError("the log is closed")
+            return work(connection)
+        finally:
+            lease.busy = False
 
     def _again(self, error: Exception) -> bool:
         """Tell whether a read may be tried once more on a new connection, having let go of the old one."""
@@ -326,6 +351,8 @@ class Database(ABC):
         with self._write_lock:
             self._closed = True
             for lease in list(self._leases):
+                while lease.busy:
+                    time.sleep(0.001)
                 lease.drop()
             self._local = _Local()
             self._writer = None

@@ -10,13 +10,13 @@ PAGE = 1_000
 
 
 def each_chain(
-    log: VersionReader, scope: Scope, known_at: int | None = None
+    log: VersionReader, scope: Scope, known_at: int | None = None, *, withdrawn: bool = False
 ) -> Iterator[tuple[bytes, list[Assertion]]]:
-    """Yield (slot, its assertions in chain order) of a scope, in order of slot id."""
-    page = log.chains(scope, known_at=known_at, limit=PAGE)
+    """Yield (slot, its assertions in chain order) of a scope, in order of slot id; `withdrawn` ones too if asked."""
+    page = log.chains(scope, known_at=known_at, limit=PAGE, withdrawn=withdrawn)
     while page:
         yield from page.items()
-        page = log.chains(scope, known_at=known_at, after=max(page), limit=PAGE)
+        page = log.chains(scope, known_at=known_at, after=max(page), limit=PAGE, withdrawn=withdrawn)
 
 
 def each_head(log: VersionReader, scope: Scope, now: int) -> Iterator[Version]:

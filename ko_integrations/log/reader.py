@@ -89,12 +89,17 @@ class SqlReader:
         known_at: int | None = None,
         after: bytes | None = None,
         limit: int | None = None,
+        withdrawn: bool = False,
     ) -> dict[bytes, list[Assertion]]:
         """Return the assertions of whole slots in chain order, by slot id, paged by slot."""
         until = None if known_at is None else self.sequence_at(known_at)
         found: dict[bytes, list[Assertion]] = {}
         for places in self._places(scope, after, PAGE if limit is None else limit):
-            chains = self._chains(list(places)) if until is None else self._chains_known(places, until)
+            chains = (
+                self._chains(list(places), withdrawn=withdrawn)
+                if until is None
+                else self._chains_known(places, until)
+            )
             for ref, address in places.items():
                 if chain := chains.get(ref):
                     found[address.slot] = chain
@@ -122,12 +127,13 @@ class SqlReader:
                 rows = sorted((row for row in rows if row[r.ID] in wanted), key=lambda row: row[r.ID])
                 yield {row[r.REF]: r.address_of(row) for row in rows}
 
-    def _chains(self, refs: Sequence[int]) -> dict[int, list[Assertion]]:
+    def _chains(self, refs: Sequence[int], *, withdrawn: bool = False) -> dict[int, list[Assertion]]:
         """Return the chains of slots, by the number of the slot."""
+        query = self._sql.all_chains if withdrawn else self._sql.chains
         found: dict[int, list[Assertion]] = {}
         for part in r.parts(refs):
             addresses: dict[int, Address] = {}
-            for row in self._sql.chains.all(refs=self._db.array(part)):
+            for row in query.all(refs=self._db.array(part)):
                 ref = row[r.REF]
                 address = addresses.get(ref)
                 if address is None:

@@ -74,6 +74,7 @@ class Statements:
         self.chains = query(
             f"SELECT {COLUMNS} {_CHAINS} WHERE {among('s.ref', 'refs')} AND a.withdrawn IS NULL"
         )
+        self.all_chains = query(f"SELECT {COLUMNS} {_CHAINS} WHERE {among('s.ref', 'refs')}")
         known = f"""SELECT {COLUMNS}, {_PLACE_AFTER.format(":until")} {_CHAINS} WHERE a.sequence <= :until
             AND (a.withdrawn IS NULL OR a.withdrawn > :until) AND"""
         self.known = query(f"{known} {among('s.ref', 'refs')}")

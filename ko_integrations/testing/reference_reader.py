@@ -106,18 +106,23 @@ class ReferenceReader:
         known_at: int | None = None,
         after: bytes | None = None,
         limit: int | None = None,
+        withdrawn: bool = False,
     ) -> dict[bytes, list[Assertion]]:
         until = self._state.sequence if known_at is None else self.sequence_at(known_at)
         slots = self._in_scope(scope) if isinstance(scope, Scope) else sorted(set(scope))
-        found = {slot: self._known(slot, until) for slot in slots if after is None or slot > after}
+        found = {
+            slot: self._known(slot, until, withdrawn=withdrawn)
+            for slot in slots
+            if after is None or slot > after
+        }
         return dict([(slot, chain) for slot, chain in found.items() if chain][:limit])
 
-    def _known(self, slot: bytes, until: int) -> list[Assertion]:
+    def _known(self, slot: bytes, until: int, *, withdrawn: bool = False) -> list[Assertion]:
         return sort_chain(
             replace(row.now, address=row.place_after(until))
             for row in self._state.rows
             if row.now.sequence <= until
-            and (row.withdrawn is None or row.withdrawn > until)
+            and (withdrawn or row.withdrawn is None or row.withdrawn > until)
             and row.place_after(until).slot == slot
         )
 
