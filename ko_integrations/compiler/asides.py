@@ -17,7 +17,7 @@ __all__ = ["Core", "is_unreal", "names_in", "without_asides"]
 _INTERJECTION = (
     r"(?:hey+|hi+|hiya|hello|yo|dear|ok(?:ay)?|k|so|lol|lmao|rofl|haha(?:ha)*|hehe|heh|omg|wow|ooh|oh|ah|aha|hm+|um+|uh|er|well|yes|yeah|yep|yup|"
     r"nope|nah|fyi|btw|ps|fwiw|tbh|imo|nb|psst|guys|folks|all|everyone|team|man|dude|mate|cheers|thanks|thank you|thx|ty|sorry|right|sure|great|cool|nice|"
-    r"good (?:morning|afternoon|evening|day)|morning|evening|there|again|anyway|anyways|oops|whoops|ugh|alas|finally|look|listen|by the way)"
+    r"good (?:morning|afternoon|evening|day)|morning|evening|there|again|anyway|anyways|random|long story short|to be clear|small world|for the record|oops|whoops|ugh|alas|finally|look|listen|by the way)"
 )
 _GREETED = re.compile(
     rf"^{_INTERJECTION}(?:,? {_INTERJECTION})*(?:[,!.:–—-]+ | [A-Z]\w+[,!] | (?=(?:I|my|we|our|the|[A-Z]\w+)['’ ]))",
@@ -25,9 +25,15 @@ _GREETED = re.compile(
 )
 _NAME_INSIDE = re.compile(r" [A-Z]\w+[,!] $")
 _VOCATIVE = re.compile(
-    r"^[A-Z]\w+, (?=(?:I|[Ww]e|[Mm]y|[Oo]ur)['’ ](?!(?:friend|brother|sister|wife|husband)\b)[^,]+$)"
+    r"^@\w+[,:]? |^[A-Z]\w+, (?=[Tt]he [a-z][^,]* (?:is|are|was|were) [^,]+$)|^[A-Z]\w+, (?=(?:I|[Ww]e|[Mm]y|[Oo]ur)['’ ](?!(?:friend|brother|sister|wife|husband)\b)[^,]+$)"
 )
 _COLON = re.compile(r"^(?P<pre>[^:.!?\"“]{2,60}?)(?::| [-–—]) (?P<rest>\S.*)$")
+_BUT = re.compile(r"^(?P<pre>[^:,.!?\"“]{2,50}?) but (?P<rest>\S.*)$")
+_IGNORANT = re.compile(
+    r"^(?:(?:i['’]?m |i am |i have )?(?:not sure|unsure|no idea|no clue)|dunno|(?:i )?(?:don['’]?t|do not) know|can['’]?t say) (?:about|on|re|for|what|when|where|yet|how|why|who)\b",
+    re.IGNORECASE,
+)
+"""A preamble that tells what the speaker does not know: something other than what follows."""
 _COMMA = re.compile(r"^(?P<pre>[^:,.!?\"“]{2,60}), (?:but |and |so )?(?P<rest>\S.*)$")
 _OPENING = (
     PREPOSITIONS
@@ -46,8 +52,8 @@ _TEMPORAL = re.compile(
     re.IGNORECASE,
 )
 _UNREAL = re.compile(
-    r"\b(?:novel|novels|film|movie|book|story|fiction|dream|dreams|game|episode|play|joke|rumou?rs?|myth|legend|lie|lies|false|wrong|untrue|nonsense|"
-    r"example|e\.g|template|quote|quoting|question|hypothetical|scenario|plot|fantasy|theory|sarcasm|wish|guess|doubt|unconfirmed|unsure|supposedly|put it|words)\b",
+    r"\b(?:novel|novels|film|movie|book|story|fiction|dream|dreams|game|episode|play|joke|rumou?rs?|myth|legend|lie|lies|false|wrong(?! (?:thread|channel|chat|window|group|person))|untrue|nonsense|"
+    r"example|e\.g|template|quote|quoting|question|hypothetical|scenario|plot|fantasy|theory|sarcasm|wish|guess(?! what)|doubt|unconfirmed|unsure|supposedly|put it|words)\b",
     re.IGNORECASE,
 )
 _NAMES = re.compile(r"(?<!^)\b[A-Z][\w’'-]+")
@@ -77,7 +83,7 @@ _ORDERED = re.compile(
     r" (?!(?:is|was|of|and)\b)[^,]*$"
 )
 _TAIL = re.compile(
-    r"(?:,? so |,? and |, or )(?=(?:we|you|i|he|she|they|it|the|that|there|this|[A-Z]\w+)\b)", re.IGNORECASE
+    r", so |(?: so |,? and |, or )(?=(?:we|you|i|he|she|they|it|the|that|there|this)\b)", re.IGNORECASE
 )
 _MODAL = re.compile(
     r"^(?:and|or) (?:we|you|i|he|she|they|it) (?:should|could|can|must|might|would|may|will|need to|have to)\b",
@@ -136,7 +142,7 @@ def _opened(text: str, finite: Callable[[str], bool]) -> tuple[str, bool]:
 
 
 def _after_preamble(text: str, finite: Callable[[str], bool]) -> str:
-    for form in (_COLON, _COMMA):
+    for form in (_COLON, _COMMA, _BUT):
         match = form.match(text)
         if match is None or not _is_preamble(
             match["pre"], match["rest"], colon=form is _COLON, finite=finite
@@ -148,6 +154,8 @@ def _after_preamble(text: str, finite: Callable[[str], bool]) -> str:
 
 def _is_preamble(pre: str, rest: str, *, colon: bool, finite: Callable[[str], bool]) -> bool:
     """Whether words before a colon or comma hold no subject, no name and no time, and a clause follows."""
+    if _IGNORANT.match(pre):
+        return _STARTS.match(rest) is not None and finite(rest)
     words = pre.split()
     first = words[0].lower()
     closed = first in _OPENING or first.endswith("ly")
@@ -183,7 +191,7 @@ def _cut(text: str, finite: Callable[[str], bool]) -> tuple[str, str]:
         joint = match[0].strip(" ,").lower()
         if joint != "so" and not _MODAL.match(f"{joint} {tail}") or _EPISTEMIC.search(tail):
             continue
-        if finite(head) and (finite(tail) or _MODAL.match(f"and {tail}")):
+        if finite(head):
             return head.rstrip(" ,"), tail
     return text, ""
 

@@ -67,6 +67,23 @@ _HEDGED = 0.7
 """What is left of the confidence of a statement that the speaker is not sure of."""
 
 
+_STATING_TAIL = re.compile(
+    r"(?:he|she|they|it|his|her|their|its|I|my)\b(?! (?:need|want|can|will)\b)", re.IGNORECASE
+)
+"""What may follow from a statement and be one itself: not what "we" or "the train" then do."""
+_POINTED_TO = re.compile(
+    r"^(?:ask|call|ping|meet|contact|email|text|message|(?:talk|speak|write|reach out) to|talk with|say hi to) (?P<name>[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)?)[,;:.!—–-]+ (?=(?:he|she|they|his|her|their)['’ ])",
+    re.IGNORECASE,
+)
+_ENCOUNTER = re.compile(r"^.{1,40}? (?:ran|run|bumped|looked|dropped) into [A-Z]")
+"""Meeting somebody by chance is no running of anything."""
+_SHOWED = re.compile(
+    r"^(?P<subject>[A-Z][\w'’-]*(?: [\w'’-]+)?) (?:showed|shows|exhibited|exhibits|demonstrated|demonstrates|displayed|displays|achieved|reached|yielded) (?:an? |the )?"
+    r"(?P<noun>[\w-]+(?: [\w-]+){0,2}) of (?P<value>(?:about |approximately |around |~)?\d\S*(?: [^\d\s]\S*)?)(?P<against> (?:against|for|towards?) \S+)?(?: (?:in|at|after|with) .+)?$"
+)
+"""A measurement told with a verb that says nothing itself ("X showed an IC50 of 3 nM against Y")."""
+
+
 class Session:
     """Reads the sentences of one text; `statements.found` and `missed` are the outcome."""
 
@@ -104,6 +121,9 @@ class Session:
         body = plain(sentence.text)
         if not any(character.isalnum() for character in body) or self._replaced(body):
             return
+        if pointed := _POINTED_TO.match(body):
+            self._mention(f"to {pointed['name']}")
+            body = body[pointed.end() :]
         core = without_asides(body, self.splitter.finite)
         reason = no_statement(body)
         if core.text != body and (reason is None or reason in _OF_ASIDES):
@@ -114,14 +134,18 @@ class Session:
         before = len(self.statements.found)
         if reason is None or self._title_speaks(body, reason):
             reason = self._read(body, sentence.text) or "no statement recognised"
-            if core.tail and no_statement(plain(core.tail)) is None:
+            if _STATING_TAIL.match(core.tail) and no_statement(plain(core.tail)) is None:
                 self._read(plain(core.tail), sentence.text)
             if core.hedged:
                 self._doubt(before)
         if len(self.statements.found) == before:
             self.missed.append(NotUnderstood(text=sentence.text, reason=reason))
-            for name in reversed(names_in(body)):
-                self.statements.discourse.mention(name)
+            self._mention(sentence.text)
+
+    def _mention(self, text: str) -> None:
+        """Remember the names of a clause that stated nothing: a pronoun may mean them, the first one first."""
+        for name in reversed(names_in(text)):
+            self.statements.discourse.mention(name)
 
     def _doubt(self, begin: int) -> None:
         """Lower the confidence of the statements from number `begin` on: the speaker hedges."""
@@ -166,7 +190,10 @@ class Session:
         before = len(self.statements.found)
         reason = None
         for part in parts:
+            stated = len(self.statements.found)
             reason = self._clause(part, source) or reason
+            if len(parts) > 1 and len(self.statements.found) == stated:
+                self._mention(part)
         if len(self.statements.found) == before and len(parts) > 1:
             reason = self._clause(body, source) or reason
         return reason
@@ -175,6 +202,8 @@ class Session:
         """Read a clause, "the name of the P of X is Y" and "the post of P is held by Y" as "the P of X is Y"."""
         if match := _NAME_OF.match(text):
             text = f"The {match['rest'] or match['titled']}"
+        if match := _SHOWED.match(text):
+            text = f"The {match['noun']} of {match['subject']}{match['against'] or ''} is {match['value']}"
         if match := _NAME_OF_RELATIVE.match(text):
             reading = self.clauses.read(f"{match['owner']} {match['noun']} is {match['name']}")
             declared = self.reader.vocabulary.get(reading.predicate) if reading else None
@@ -189,6 +218,8 @@ class Session:
     def _clause(self, text: str, source: str) -> str | None:
         """Read one clause; return why nothing came of it."""
         text = unstopped(text)
+        if _ENCOUNTER.match(text):
+            return "no statement recognised"
         if _NEGATION.search(text):
             return self._negated(text, source)
         if match := _MOVED.match(text):

@@ -26,6 +26,13 @@ _RELATED = re.compile(
 _NO_VALUES = frozenset(
     ("nothing", "none", "unknown", "something", "someone", "anything", "any", "no", "it all")
 )
+_TREATED = re.compile(
+    r"^(?:the )?(?:treatment|management) of | in (?:adults|children|adolescents|patients)\b.*$"
+)
+_GENERIC = frozenset(
+    "patients participants subjects volunteers adults children people users customers men women".split()
+)
+"""Plurals that name nobody: what is said of them is no fact about one subject."""
 _TASTES = frozenset(("likes", "dislikes"))
 _RATHER_THAN = re.compile(r" (?:over|more than) \S+$")
 _OF_A_PEOPLE = frozenset(("head_of_state", "head_of_government", "president"))
@@ -70,6 +77,8 @@ class Statements:
         subject = self._subject_of(reading, source)
         if not subject:
             return "no subject to take it for"
+        if subject.lower() in _GENERIC:
+            return "no subject to take it for"
         predicate = office_of(reading.predicate, subject)
         if predicate in _MEASURED_ON and (measured := _AGAINST.match(subject)):
             subject, predicate = measured["subject"], f"{predicate}_{normalize_predicate(measured['target'])}"
@@ -100,9 +109,8 @@ class Statements:
             return
         slot = (subject, reading.predicate)
         values = self.values(reading.predicate, reading.object)
-        known = self.reader.read_values(*slot) or [
-            item for item in self.found if slot == (item.subject, item.predicate)
-        ]
+        known = any(slot == (item.subject, item.predicate) for item in self.found)
+        known = known or bool(self.reader.read_values(*slot))
         changed = (adjunct.valid_from if adjunct else None) or self.said_at
         if known or len(values) != 1:
             return
@@ -253,6 +261,8 @@ class Statements:
         text = clean(said)
         if predicate in _TASTES:
             text = _RATHER_THAN.sub("", text)
+        if predicate == "indication":
+            text = _TREATED.sub("", text)
         if not text or text.lower() in _NO_VALUES:
             return []
         if (

@@ -12,7 +12,7 @@ from ko_integrations.vocabulary import Predicate
 __all__ = ["clean", "items", "value_of"]
 
 _TRAILING = re.compile(
-    r"(?:,? (?:(?:every|each) (?:morning|evening|night|day|week|month|year|other day)|daily|weekly|(?:once|twice|three times|\d times) (?:a|per) (?:day|week)|now|instead|too|as well|again|these days|at the moment|nowadays|anymore|any more|for now|right now|so far|in fact|actually|either|"
+    r"(?:,? (?:(?:every|each) (?:morning|evening|night|day|week|month|year|other day)|(?:(?:once|twice|thrice|(?:three|four|\d) times)[- ])?daily|weekly|(?:once|twice|three times|\d times) (?:a|per) (?:day|week)|now|instead|too|as well|again|these days|at the moment|nowadays|anymore|any more|for now|right now|so far|in fact|actually|either|"
     r"and not .+|not .+|instead of .+|rather than .+|if you must know|by the way|btw|thanks|please|lol|though))+$"
     r"|,? (?:not|rather than|instead of|and not) .+$",
     re.IGNORECASE,
@@ -37,6 +37,10 @@ _NUMERIC = re.compile(
 _MEASURE = re.compile(
     rf"(?:about |around |over |nearly |almost |approximately |roughly |~|a )?(?P<number>{_NUMBER})[ -]?(?:(?P<scale>thousand|million|billion|trillion) )?(?P<unit>[^\d\s][^\s]*(?: [^\d\s][^\s]*){{0,3}})"
 )
+_MEASURED_IN = re.compile(
+    r"^(?P<value>(?:(?:about|around|approximately|roughly|nearly|almost) )?\d[\d.,]* ?[^\d\s]+) (?:in|among|after|following|across|during|under|with|for) [a-z].*$"
+)
+"""A quantity and the circumstances in which it was measured, which are no part of it."""
 _MONEY = re.compile(
     rf"(?P<unit>[$€£¥])\s?(?P<number>{_NUMBER})\s?(?P<scale>thousand|million|billion|trillion|bn|mn|k|m|b)?\b(?P<rate> ?(?:a|per|/) ?\w+)?",
     re.IGNORECASE,
@@ -74,6 +78,8 @@ def value_of(text: str, predicate: Predicate | None, said_at: datetime) -> Value
     if kind == "date":
         return _date(text, said_at)
     if kind in ("quantity", "number"):
+        if kind == "quantity" and (measured := _MEASURED_IN.match(text)):
+            text = measured["value"]
         found = _quantity(text) or _number(text) if kind == "quantity" else _number(text)
         return text if found is None else found
     if kind == "any" and re.fullmatch(_NUMBER, text) and not text.startswith(("0", "+")):

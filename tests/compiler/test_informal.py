@@ -1,5 +1,6 @@
 """Facts inside informal text: openers and asides, trailing remarks, and pronouns for whom no fact was stated."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -108,3 +109,43 @@ def test_pronouns_for_a_name_of_which_nothing_was_stated(
 @pytest.mark.parametrize("text", NOTHING)
 def test_no_fact_is_stated(reads: Reads, text: str) -> None:
     assert reads(text) == []
+
+
+def test_a_hedge_lowers_the_confidence(reads: Reads) -> None:
+    sure, hedged = (
+        reads.compile(text).extractions[0]
+        for text in ("Oda works at Brightwater.", "Oda works at Brightwater, I think.")
+    )
+    assert (hedged.subject, hedged.predicate, hedged.object) == (sure.subject, sure.predicate, sure.object)
+    assert hedged.confidence < sure.confidence
+
+
+def test_a_change_tells_the_value_before_it(reads: Reads) -> None:
+    old, new = reads.compile("Bram moved from Lille to Ghent in 2019.").extractions
+    assert old.valid_to == new.valid_from == datetime(2019, 1, 1, tzinfo=UTC)
+    assert old.valid_from is not None
+    assert old.valid_from < datetime(2019, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("not sure about supper but Vera is allergic to peanuts", ("Vera", "allergies", "peanuts")),
+        ("random but my phone number is 555-0121", ("user", "phone_number", "555-0121")),
+        ("omg guess what, I work at Nordwind", ("user", "employer", "Nordwind")),
+        ("remember Lars? he works at Equitone now", ("Lars", "employer", "Equitone")),
+        ("Ask Pim, he lives in Delft", ("Pim", "residence", "Delft")),
+        ("@Maja the owner of the repo is Sven", ("repo", "owner", "Sven")),
+        ("Maja, the owner of the repo is Sven", ("repo", "owner", "Sven")),
+        ("I ran into Dmitri. He is a nurse.", ("Dmitri", "occupation", "nurse")),
+        ("Patients received Drelimab. It targets KRX2.", ("Drelimab", "target", "KRX2")),
+        ("Drelimab showed an IC50 of 12 nM against KRX2.", ("Drelimab", "ic50_krx2", Quantity(12, "nM"))),
+        ("Drelimab is indicated for the treatment of psoriasis.", ("Drelimab", "indication", "psoriasis")),
+        (
+            "The half-life of Keldor was approximately 12 hours in healthy volunteers.",
+            ("Keldor", "half_life", Quantity(12, "hours")),
+        ),
+    ],
+)
+def test_only_the_fact_is_stated(reads: Reads, text: str, fact: tuple[str, str, Any]) -> None:
+    assert reads(text) == [fact]
