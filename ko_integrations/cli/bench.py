@@ -104,7 +104,9 @@ def rivals(
     from ko_integrations.bench.rivals import tables
 
     with stderr.status("measuring") as status:
-        report, scores = rivals.run(quick=quick, seed=seed, say=lambda part: status.update(f"measuring: {part}"))
+        report, scores = rivals.run(
+            quick=quick, seed=seed, say=lambda part: status.update(f"measuring: {part}")
+        )
     for heading, rows in (tables.correctness(scores), tables.speed(scores)):
         print_rows(heading, rows)
     for line in tables.failures(scores):
