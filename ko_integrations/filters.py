@@ -44,6 +44,10 @@ def compile_where(where: Where | None) -> Condition | None:
 
 
 def _compile_item(key: str, operand: Any) -> Condition:
+    if not isinstance(key, str) or (
+        isinstance(operand, Mapping) and not all(isinstance(n, str) for n in operand)
+    ):
+        raise InvalidInputError("where", f"names of fields and operators are strings: {key!r}")
     if key in ("$and", "$or"):
         if not isinstance(operand, list | tuple):
             raise InvalidInputError("where", f"{key} takes a list")

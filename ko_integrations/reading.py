@@ -1,6 +1,6 @@
 """The reads of one namespace: exact, in time, by meaning."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +9,8 @@ from ko_integrations.addressing import check_namespace
 from ko_integrations.errors import InvalidInputError, SetValuedError
 from ko_integrations.filters import Where, compile_where
 from ko_integrations.handle import Handle
-from ko_integrations.identity import canonical_value, check_text, normalize_name
-from ko_integrations.log.contract import Address, Assertion, Event, Namespace, Scope
+from ko_integrations.identity import canonical_value, check_text, normalize_name, normalize_predicate
+from ko_integrations.log.contract import Address, Assertion, Event, Namespace, Scope, Version
 from ko_integrations.log.fold import fold, head_at
 from ko_integrations.log.pages import each_chain, each_head
 from ko_integrations.protocols import Embedder
@@ -109,14 +109,17 @@ class FactView:
         if as_of is None and known_at is None:
             head = handle.log.head(address.slot, handle.now())
             return None if head is None else to_knowledge_object(head)
-        found = self._past([address.slot], as_of, known_at)
+        if verbatim:
+            found = self._past([address.slot], as_of, known_at)
+        else:
+            found = self._held(subject, predicate, as_of, known_at)
         return found[0] if found else None
 
     def read_values(
         self, subject: str, predicate: str, *, as_of: Moment | None = None, known_at: Moment | None = None
     ) -> list[KnowledgeObject]:
         """Return what holds: the members of a set-valued predicate by event time, or a list of at most one."""
-        return self._held(self._scope(subject, predicate), as_of, known_at)
+        return self._held(subject, predicate, as_of, known_at)
 
     def get_many(self, ids: Sequence[str]) -> list[KnowledgeObject | None]:
         """Return the heads of slots of this namespace by id, in the order asked; None where there is none.
@@ -142,8 +145,13 @@ class FactView:
         verbatim: bool = False,
     ) -> list[KnowledgeObject]:
         """Return everything that holds of a subject; with `verbatim` what is stored under that very key."""
-        scope = Scope(self._namespace, check_text(subject, "subject"), verbatim=True) if verbatim else None
-        return self._held(scope or self._scope(subject), as_of, known_at)
+        if not verbatim:
+            return self._held(subject, None, as_of, known_at)
+        handle = self._handle.check()
+        scope = Scope(self._namespace, check_text(subject, "subject"), verbatim=True)
+        if as_of is None and known_at is None:
+            return to_knowledge_objects(_by_time(each_head(handle.log, scope, handle.now())))
+        return self._past(scope, as_of, known_at)
 
     # -- reads by meaning ----------------------------------------------------------------------------------------
     def read(
@@ -222,10 +230,10 @@ class FactView:
         if verbatim:
             chains = handle.log.chains([self._place(subject, predicate, verbatim=True).slot], known_at=known)
         else:
-            chains = handle.log.chains(self._scope(subject, predicate), known_at=known)
-        versions = [version for chain in chains.values() for version in fold(chain)]
-        versions.sort(key=lambda version: (version.valid_from, version.first.sequence))
-        history = to_knowledge_objects(versions)
+            chains = handle.log.chains(self._scope_then(subject, predicate, known), known_at=known)
+        history = to_knowledge_objects(
+            _by_time(version for chain in chains.values() for version in fold(chain))
+        )
         if object is not None:
             wanted = canonical_value(object)
             history = [ko for ko in history if canonical_value(ko.object) == wanted]
@@ -254,9 +262,11 @@ class FactView:
             raise InvalidInputError("cursor", "expected a number or a time, got a bool")
         if not isinstance(cursor, int):
             cursor = handle.log.sequence_at(to_micros(cursor, "cursor"))
-        events = handle.log.events(cursor, limit)
-        last = events[-1].sequence if events else cursor
-        mine = [event for event in events if self._opener or event.namespace == self._namespace]
+        last, mine = _count("cursor", cursor, 0), list[Event]()
+        # A page that holds nothing of ours is no end: an empty page means that there is no more.
+        while not mine and (events := handle.log.events(last, _count("limit", limit, 1))):
+            last = events[-1].sequence
+            mine = [event for event in events if self._concerns(event.namespace)]
         slots = list(dict.fromkeys(slot for event in mine for slot in event.slots))
         chains = handle.log.chains(slots) if slots else {}
         return Changes(items=tuple(_to_change(event, chains) for event in mine), cursor=last)
@@ -289,7 +299,9 @@ class FactView:
         """Return a page of what holds, in order of slot id, and the cursor of the next page (None: no more)."""
         handle = self._handle.check()
         after = None if cursor is None else slot_of(cursor)
-        page = handle.log.scan(Scope(self._namespace), handle.now(), after=after, limit=limit)
+        page = handle.log.scan(
+            Scope(self._namespace), handle.now(), after=after, limit=_count("limit", limit, 1)
+        )
         last = page[-1].first.address.slot.hex() if len(page) == limit else None
         return HeadPage(items=tuple(to_knowledge_objects(page)), cursor=last)
 
@@ -325,13 +337,35 @@ class FactView:
         check_text(predicate, "predicate")
         return Scope(self._namespace, key, addresser.naming(predicate).canonical, verbatim=False)
 
-    def _held(self, scope: Scope, as_of: Moment | None, known_at: Moment | None) -> list[KnowledgeObject]:
+    def _scope_then(self, subject: str, predicate: str | None, known: int | None) -> Scope:
+        """Return the scope that a name meant at a record time: an alias may have been declared only later."""
+        scope = self._scope(subject, predicate)
+        if known is None or (scope.subject_key, scope.predicate_key) == (
+            own := _own_names(subject, predicate)
+        ):
+            return scope
+        for subject_key in dict.fromkeys((own[0], scope.subject_key)):
+            for predicate_key in dict.fromkeys((own[1], scope.predicate_key)):
+                then = Scope(self._namespace, subject_key, predicate_key, verbatim=False)
+                if self._handle.log.chains(then, known_at=known, limit=1):
+                    return then
+        return scope
+
+    def _held(
+        self, subject: str, predicate: str | None, as_of: Moment | None, known_at: Moment | None
+    ) -> list[KnowledgeObject]:
         handle = self._handle.check()
         if as_of is None and known_at is None:
-            versions = list(each_head(handle.log, scope, handle.now()))
-            versions.sort(key=lambda version: (version.valid_from, version.first.sequence))
-            return to_knowledge_objects(versions)
-        return self._past(scope, as_of, known_at)
+            scope = self._scope(subject, predicate)
+            return to_knowledge_objects(_by_time(each_head(handle.log, scope, handle.now())))
+        known = None if known_at is None else to_micros(known_at, "known_at")
+        return self._past(self._scope_then(subject, predicate, known), as_of, known_at)
+
+    def _concerns(self, namespace: Namespace | None) -> bool:
+        """Tell whether this view shows changes of a namespace: its own, or (root handle) one below its own."""
+        if namespace is None or not self._opener:
+            return namespace == self._namespace or (self._opener and not self._namespace)
+        return namespace[: len(self._namespace)] == self._namespace
 
     def _moments(self, as_of: Moment | None, known_at: Moment | None) -> tuple[int, int | None]:
         """Return event time and record time of a read; an omitted event time is now."""
@@ -346,9 +380,8 @@ class FactView:
     ) -> list[KnowledgeObject]:
         moment, known = self._moments(as_of, known_at)
         chains = self._handle.log.chains(where, known_at=known)
-        held = [version for chain in chains.values() if (version := head_at(chain, moment)) is not None]
-        held.sort(key=lambda version: (version.valid_from, version.first.sequence))
-        return to_knowledge_objects(held)
+        held = (head_at(chain, moment) for chain in chains.values())
+        return to_knowledge_objects(_by_time(version for version in held if version is not None))
 
     # -- async twins ------------------------------------------------------------------------
     aread_exact = async_twin(read_exact)
@@ -371,6 +404,20 @@ class FactView:
     aiter_heads = async_twin(iter_heads)
     acount = async_twin(count)
     anamespaces = async_twin(namespaces)
+
+
+def _by_time(versions: Iterable[Version]) -> list[Version]:
+    return sorted(versions, key=lambda version: (version.valid_from, version.first.sequence))
+
+
+def _own_names(subject: str, predicate: str | None) -> tuple[str, str | None]:
+    return normalize_name(subject), None if predicate is None else normalize_predicate(predicate)
+
+
+def _count(field: str, number: int, least: int) -> int:
+    if isinstance(number, bool) or not isinstance(number, int) or not least <= number < 1 << 63:
+        raise InvalidInputError(field, f"expected a whole number from {least}, got {number!r}")
+    return number
 
 
 def slot_of(name: str) -> bytes:

@@ -46,16 +46,22 @@ def alias_subject(
 ) -> int:
     """Make `alias` another name of `subject` in one namespace, or (None) its own name again.
 
-    Return how many assertions moved. One transaction.
+    What was named after `alias` follows it. Return how many assertions moved. One transaction.
     """
     alias_key = normalize_name(alias)
     with log.transaction():
-        log.set_alias(
-            namespace, alias_key, None if subject is None else addresser.subject_key(namespace, subject)
-        )
+        target = None if subject is None else addresser.subject_key(namespace, subject)
+        if target == alias_key:
+            return 0  # it is its own name already, maybe by way of others
+        following = [name for name, named in log.aliases(namespace).items() if named == alias_key]
+        log.set_alias(namespace, alias_key, target)
+        if target is not None:
+            for name in following:
+                log.set_alias(namespace, name, target)
         addresser.refresh()
-        affected = _asserted_under(log, subjects=[(namespace, alias_key)], now=now)
-        return log.rekey(_placer(addresser, affected), subjects=[(namespace, alias_key)], now=now)
+        moving = [(namespace, name) for name in (alias_key, *following)]
+        affected = _asserted_under(log, subjects=moving, now=now)
+        return log.rekey(_placer(addresser, affected), subjects=moving, now=now)
 
 
 def _renamed(log: VersionLog, vocabulary: Vocabulary) -> dict[str, Naming]:

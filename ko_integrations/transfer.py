@@ -49,7 +49,8 @@ def _assertions(handle: Handle, namespace: Namespace) -> Iterator[tuple[Assertio
     """Yield (assertion, one that states the value of its slot's member); retractions state none themselves."""
     for _, chain in each_chain(handle.log, Scope(namespace)):
         member = next((assertion for assertion in chain if assertion.value is not None), chain[0])
-        yield from ((assertion, member) for assertion in chain)
+        if member.value is not None or not member.address.member:  # else: the end of a member nobody stated
+            yield from ((assertion, member) for assertion in chain)
 
 
 def _to_line(assertion: Assertion, member: Assertion) -> dict[str, Any]:
@@ -88,6 +89,8 @@ def import_jsonl(handle: Handle, namespace: Namespace, file: IO[str], *, below: 
             entries.append(_to_entry(handle, namespace, _read_line(text), below=below))
         except InvalidInputError as error:
             raise InvalidInputError(f"line {number}: {error.field}", error.reason) from error
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise InvalidInputError(f"line {number}", f"damaged: {type(error).__name__}: {error}") from error
     append_entries(handle, entries)
     return len(entries)
 
