@@ -43,10 +43,10 @@ class Addresser:
         generation = self._log.generation()
         if generation == self.generation:
             return
+        # Read before taking the lock: a log in memory is read under its write lock, whose holder may come here.
+        namings = dict(self._log.namings())
         with self._lock:
-            self._namings = dict(self._log.namings())
-            self._aliases = {}
-            self.generation = generation
+            self._namings, self._aliases, self.generation = namings, {}, generation
 
     def forget(self) -> None:
         """Read everything again at the next refresh (a transaction was rolled back)."""
@@ -63,9 +63,10 @@ class Addresser:
     def subject_key(self, namespace: Namespace, subject: str) -> str:
         """Return the canonical key of a subject: normalised, aliases followed."""
         key = normalize_name(subject)
-        aliases = self._aliases.get(namespace)
+        known = self._aliases  # this one: what is read now must not outlive a refresh of another thread
+        aliases = known.get(namespace)
         if aliases is None:
-            aliases = self._aliases[namespace] = dict(self._log.aliases(namespace))
+            aliases = known[namespace] = dict(self._log.aliases(namespace))
         return aliases.get(key, key)
 
     def place(
