@@ -84,14 +84,15 @@ class KOMemoryBlock(BaseMemoryBlock[str]):
         `said` tells what they are: said just now, a history, or what leaves it at its beginning.
         """
         texts = spoken(messages)
-        hearing = self.hearings.setdefault(session_id or "", Hearing(session_id or "conversation"))
-        if not texts and not hearing.unlearnt:
-            return Learnt()
+        session = session_id or ""
+        hearing = self.hearings.pop(session, None) or Hearing(session or "conversation")
         try:
             learnt: Learnt = getattr(hearing, said)(self.view(session_id), texts)
         except KOError as error:  # the store is closed, or of another process
             _log.warning("nothing was learnt from this turn: %s", error)
-            return Learnt(errors=tuple((None, str(error)) for _ in texts))
+            learnt = Learnt(errors=tuple((None, str(error)) for _ in texts))
+        if hearing.unlearnt and (kept := self.hearings.setdefault(session, hearing)) is not hearing:
+            kept.unlearnt += hearing.unlearnt  # another thread heard the same session meanwhile
         for report in learnt.reports:
             emit_writes(report.results)
             emit_retracted(report.retracted)

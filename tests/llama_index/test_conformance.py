@@ -55,6 +55,7 @@ class TestGraphStore(GraphStoreSuite):
         return KOPropertyGraphStore(folder.namespace("a"))
 
 
+@pytest.mark.slow
 def test_the_report_is_what_the_documentation_shows() -> None:
     """A measurement of LlamaIndex' own backends, not a requirement of them."""
     command = [sys.executable, "-m", "ko_integrations.testing.llama_index_report"]

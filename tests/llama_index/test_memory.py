@@ -159,6 +159,8 @@ async def test_a_message_that_failed_is_learnt_later_and_supersedes_nothing_newe
     assert residence(view) == ["Bern", "Basel"]
     assert view.read_exact("user", "employer").object == "Acme"
     assert len(await memory.aget_all()) == 5
+    assert memory.facts is not None
+    assert memory.facts.hearings == {}
 
 
 async def test_what_waits_to_be_learnt_is_saved_with_the_memory(

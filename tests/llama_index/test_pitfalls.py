@@ -110,7 +110,7 @@ async def test_34_memory_writes_blocks_late_and_a_set_history_never(store: Knowl
         assert "Bern" in str((await memory.aget("Where do I live?"))[0].content)
 
 
-async def test_34_no_session_sees_anothers_facts(store: KnowledgeStore) -> None:
+async def test_34_no_session_sees_the_facts_of_another(store: KnowledgeStore) -> None:
     theirs, ours = FactExtractionMemoryBlock(llm=Extracting()), KOMemoryBlock(store)
     for block in (theirs, ours):
         await block.aput([user("My code is s3cret.")], session_id="alice")

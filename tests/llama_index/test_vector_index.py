@@ -181,6 +181,21 @@ def test_the_past_can_be_searched(store: KnowledgeStore) -> None:
     assert [n.text for n in vectors.query(asked).nodes] == ["office in Basel"]
 
 
+def test_no_path_leads_out_of_a_namespace(store: KnowledgeStore) -> None:
+    mine, other = (KOVectorStore(store=store.namespace(name)) for name in ("alice", "bob"))
+    mine.add([TextNode(id_="a", text="Alice's code"), fact("Bern", "d1")])
+    other.add([TextNode(id_="b", text="Bob's code"), fact("Rome", "d1")])
+    asked = query("code", mine, similarity_top_k=9)
+    mine.delete("d1")
+    mine.delete_nodes(["b"])
+    assert mine.get_nodes(node_ids=["b"]) == []
+    assert mine.history("b") == []
+    assert [n.text for n in mine.query(asked).nodes] == ["Alice's code"]
+    mine.clear()
+    assert {n.text for n in other.query(asked).nodes} == {"Bob's code", "Alice lives in Rome."}
+    assert len(other.get_nodes(filters=MetadataFilters(filters=[]))) == 2
+
+
 # -- what is refused ----------------------------------------------------------------------------------------
 def test_a_bad_node_means_that_none_is_stored(vectors: KOVectorStore) -> None:
     with pytest.raises(InvalidInputError, match="NUL"):

@@ -53,10 +53,8 @@ def test_what_fails_is_tried_again_ever_more_seldom_and_never_beats_what_came_af
     with KnowledgeStore.open(":memory:", embedder=HashingEmbedder(8), compiler=compiler) as store:
         hearing = Hearing("s")
         compiler.broken = True
-        tried = []
         assert len(hearing.new(store, ["I live in Bern."]).errors) == 1
-        for _ in range(30):
-            tried.append(bool(hearing.new(store, []).errors))
+        tried = [bool(hearing.new(store, []).errors) for _ in range(30)]
         assert tried[:8] == [True, False, True, False, False, False, True, False]
         assert sum(tried[-9:]) == 1
         compiler.broken = False

@@ -20,17 +20,17 @@ def store() -> Iterator[KnowledgeStore]:
         yield opened
 
 
-def saying(source: str, *values: str, text: str = "", **details: object) -> Saying:
+def saying(source: str, *values: str, piece: str = "", **details: object) -> Saying:
     """A piece of a source that states Alice's employer, in this order."""
-    piece = Fact(
-        subject=f"{source} {text or values}", predicate=DOCUMENT, object=text or list(values), source=source,
+    itself = Fact(
+        subject=f"{source} {piece or values}", predicate=DOCUMENT, object=piece or list(values), source=source,
         verbatim=True,
     )  # fmt: skip
     statements = [
         Extraction(subject="Alice", predicate="employer", object=value, text=f"Alice works for {value}.")
         for value in values
     ]
-    return Saying(piece, [each.model_copy(update=details) for each in statements])
+    return Saying(itself, [each.model_copy(update=details) for each in statements])
 
 
 def employers(store: KnowledgeStore) -> list[str]:
@@ -85,6 +85,6 @@ def test_a_piece_is_told_from_its_older_state_by_its_print(store: KnowledgeStore
 
 
 def test_pieces_that_overlap_state_a_fact_once(store: KnowledgeStore) -> None:
-    done = restate(store, "s", [saying("s", "Acme", text="one"), saying("s", "Acme", text="two")])
+    done = restate(store, "s", [saying("s", "Acme", piece="one"), saying("s", "Acme", piece="two")])
     assert [result.outcome for result in done.results] == ["created"] * 3
     assert store.read_exact("Alice", "employer").provenance.confirmations == ()

@@ -90,7 +90,7 @@ class MemoryBlockSuite:
         asyncio.run(steps())
 
     # -- whose ----------------------------------------------------------------------------------------------
-    def test_no_session_sees_anothers_facts(self, block: Block) -> None:
+    def test_no_session_sees_the_facts_of_another(self, block: Block) -> None:
         async def steps() -> None:
             await told(block, "I live in Paris.", session="one")
             await told(block, "I live in Rome.", session="two")
