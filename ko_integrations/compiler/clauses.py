@@ -21,6 +21,8 @@ _TRIGGER = re.compile(
     r"[,;()]|\b(?:and|but|as|who|which|that|whose|where|because|although|though|while|when|whereas|such as|since|after|before|like)\b|-year-old|-year old"
     r"|^(?:As|Born|[A-Z]\w+ed) |\b(?:is|am|are|was|were)\b|['’](?:s|m|re) ", re.IGNORECASE,
 )  # fmt: skip
+_MOST_COMMAS = 80
+"""A sentence with more is an enumeration, or no prose; taking it apart would nest as deep."""
 _RELATIVE = frozenset(("who", "which", "that", "whose"))
 _CUTS = frozenset("because although though while when whereas".split())
 _SUBJECTS = frozenset("he she it they we i this his her its their my our there".split())
@@ -76,7 +78,7 @@ class ClauseSplitter:
     def clauses(self, sentence: str) -> Iterator[str]:
         """Yield the simple clauses of a sentence, in order."""
         sentence = unstopped(_EVIDENCE.sub("", sentence))
-        if not _TRIGGER.search(sentence):
+        if not _TRIGGER.search(sentence) or sentence.count(",") + sentence.count(";") > _MOST_COMMAS:
             yield sentence
             return
         if match := _SUCH_AS.match(sentence):

@@ -149,3 +149,8 @@ def test_a_change_tells_the_value_before_it(reads: Reads) -> None:
 )
 def test_only_the_fact_is_stated(reads: Reads, text: str, fact: tuple[str, str, Any]) -> None:
     assert reads(text) == [fact]
+
+
+@pytest.mark.parametrize("piece", ["a, ", "so ", "hey, ", ", so it is ", "Alpha Beta ", "and a "])
+def test_endless_sentences_are_read(reads: Reads, piece: str) -> None:
+    assert reads(piece * 1_000) is not None
