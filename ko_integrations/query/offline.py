@@ -8,6 +8,7 @@ from ko_integrations.protocols import FactReader
 from ko_integrations.query.answers import abstain, is_dated, respond
 from ko_integrations.query.calendar import read_interval
 from ko_integrations.query.chains import Slot, names_value
+from ko_integrations.query.events import at_event
 from ko_integrations.query.evidence import Nearness
 from ko_integrations.query.fallback import near_candidates
 from ko_integrations.query.framing import unframed
@@ -127,6 +128,9 @@ class _Session:
         operator = recognise(self.question, self.now, names=spans)
         if operator.anchor is not None and self.mentions and not self._outside(operator):
             return TemporalOperator()  # the clause holds the subject itself: it is no mere time
+        if operator.kind == "none" or operator.anchor is not None:
+            event = at_event(self.question, self.mentions, self.reader, self.lexicon, self.known_at)
+            return event or operator
         return operator
 
     def _outside(self, operator: TemporalOperator | None = None) -> list[Mention]:
