@@ -242,7 +242,7 @@ async def test_a_block_among_others_is_found(store: KnowledgeStore) -> None:
 # -- agents -----------------------------------------------------------------------------------------------------
 def agent(llm: Any, store: KnowledgeStore | None = None) -> FunctionAgent:
     tools = [] if store is None else KOToolSpec(store).to_tool_list()
-    return FunctionAgent(name="helper", description="helps", tools=tools, llm=llm)
+    return FunctionAgent(name="assistant", description="assists", tools=tools, llm=llm)
 
 
 @pytest.mark.parametrize("workflow", [False, True])
@@ -250,7 +250,7 @@ async def test_two_users_two_sessions_and_a_corrected_fact(
     store: KnowledgeStore, agent_model: Callable[..., Any], workflow: bool
 ) -> None:
     llm, prompts = agent_model("All right.")
-    runner = AgentWorkflow(agents=[agent(llm)], root_agent="helper") if workflow else agent(llm)
+    runner = AgentWorkflow(agents=[agent(llm)], root_agent="assistant") if workflow else agent(llm)
     talk = [
         ("alice", "monday", "I live in Bern."),
         ("bob", "monday", "I live in Rome."),
@@ -312,9 +312,9 @@ async def test_an_agent_goes_on_from_a_saved_context(
     store: KnowledgeStore, agent_model: Callable[..., Any]
 ) -> None:
     llm, prompts = agent_model("All right.")
-    helper = agent(llm)
-    context = Context(helper)
-    await helper.run(
+    assistant = agent(llm)
+    context = Context(assistant)
+    await assistant.run(
         user_msg="I live in Bern.", ctx=context, memory=KOMemory.from_store(store, session_id="s")
     )
     saved = json.loads(json.dumps(context.to_dict(serializer=JsonSerializer())))

@@ -108,6 +108,7 @@ def test_the_same_over_fast_weights(store: KnowledgeStore) -> None:
 def test_the_medical_example_without_a_model(patient: KnowledgeStore) -> None:
     """Main paper 4.2.9: the value then, the value now, and how it got there."""
     engine = KOQueryEngine(store=patient)
+    assert engine.query("What was M.R.'s tumor size at diagnosis?").metadata["value"] == "3 cm"
     then = engine.query("What was M.R.'s tumor size in January 2025?")
     assert (then.metadata["value"], then.metadata["route"]) == ("3 cm", "temporal")
     assert then.source_nodes[0].metadata["version"] == 1
