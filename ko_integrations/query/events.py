@@ -13,6 +13,8 @@ from ko_integrations.times import Moment
 
 __all__ = ["at_event"]
 
+_LONGEST = 1_000  # characters; a pasted text asks for no single moment
+
 # Of the past only: "her number at work" is a number that she has.
 _AT = re.compile(
     r"\b(?:was|were|did|had)\b.*"
@@ -34,8 +36,8 @@ def at_event(
 
     Source: main paper 4.2.9.
     """
-    match = _AT.search(question)
-    if match is None or not mentions:
+    match = _AT.search(question) if mentions and len(question) <= _LONGEST else None
+    if match is None:
         return None
     named = tuple(word.key for word in words_of(match["event"]) if word.is_word)
     subject = mentions[0].subject
