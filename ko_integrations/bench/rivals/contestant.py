@@ -9,10 +9,10 @@ from typing import ClassVar
 from ko_integrations.bench.rivals.workload import Slot, Statement
 from ko_integrations.protocols import Embedder
 
-__all__ = ["ABSTAIN", "AS_OF", "DISK", "HISTORY", "TOP", "Contestant"]
+__all__ = ["ABSTAIN", "ANSWER", "AS_OF", "DISK", "HISTORY", "TOP", "Contestant"]
 
 TOP = 5
-HISTORY, AS_OF, ABSTAIN, DISK = "history", "as of", "abstain", "disk"
+ANSWER, HISTORY, AS_OF, ABSTAIN, DISK = "answer", "history", "as of", "abstain", "disk"
 
 
 class Contestant(ABC):
@@ -21,7 +21,8 @@ class Contestant(ABC):
     Attributes:
         name: as it stands in the table.
         distribution: the PyPI package whose version is reported.
-        offers: what it claims to do at all, besides storing and finding: of the others nothing is measured.
+        offers: what it claims to do, besides storing and finding; what it does not is not measured. For one
+            that does not answer itself (`ANSWER`) the top result stands.
     """
 
     name: ClassVar[str]
@@ -41,16 +42,15 @@ class Contestant(ABC):
 
     @abstractmethod
     def search(self, tenant: str, question: str) -> list[str]:
-        """Return the texts of the best five results, best first."""
+        """Return the texts of the best five results, best first. Timed, unless it answers itself."""
 
     def answer(self, tenant: str, question: str) -> str | None:
-        """Return the answer as a text, None when it abstains; by default the top result. Timed."""
-        found = self.search(tenant, question)
-        return found[0] if found else None
+        """Return the answer as a text, None when it abstains. Only if it answers itself. Timed."""
+        raise NotImplementedError
 
     def members(self, tenant: str, question: str) -> Sequence[str]:
-        """Return texts that state the members asked for; by default the best five results."""
-        return self.search(tenant, question)
+        """Return texts that state the members asked for. Only if it answers itself."""
+        raise NotImplementedError
 
     def history(self, slot: Slot) -> list[str]:
         """Return the values of a slot by event time, oldest first. Only if it offers a history."""

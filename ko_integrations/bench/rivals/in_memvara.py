@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ko_integrations.bench.rivals.contestant import ABSTAIN, AS_OF, DISK, HISTORY, TOP, Contestant
+from ko_integrations.bench.rivals.contestant import ABSTAIN, ANSWER, AS_OF, DISK, HISTORY, TOP, Contestant
 from ko_integrations.bench.rivals.templates import BY_PREDICATE
 from ko_integrations.bench.rivals.workload import Slot, Statement
 from ko_integrations.protocols import Embedder
@@ -57,7 +57,7 @@ class MemvaraUndeclared(Contestant):
 
     name = "memvara, not declared"
     distribution = "memvara"
-    offers = frozenset({HISTORY, AS_OF, ABSTAIN, DISK})
+    offers = frozenset({ANSWER, HISTORY, AS_OF, ABSTAIN, DISK})
 
     def __init__(self, folder: Path, embedder: Embedder) -> None:
         self._memory = memvara.Memvara(
@@ -82,6 +82,10 @@ class MemvaraUndeclared(Contestant):
 
     def search(self, tenant: str, question: str) -> list[str]:
         return [each.text for each in self._scope(tenant).search(question, k=TOP, anchored=True)]
+
+    def answer(self, tenant: str, question: str) -> str | None:
+        found = self._scope(tenant).search(question, k=1, anchored=True)
+        return found[0].text if found else None
 
     def members(self, tenant: str, question: str) -> Sequence[str]:
         readings = self._scope(tenant).ask(question, anchored=True).readings

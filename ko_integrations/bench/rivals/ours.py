@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ko_integrations.bench.rivals.contestant import ABSTAIN, AS_OF, DISK, HISTORY, TOP, Contestant
+from ko_integrations.bench.rivals.contestant import ABSTAIN, ANSWER, AS_OF, DISK, HISTORY, TOP, Contestant
 from ko_integrations.bench.rivals.workload import Slot, Statement
 from ko_integrations.protocols import Embedder
 from ko_integrations.store import KnowledgeStore
@@ -18,7 +18,7 @@ class Ours(Contestant):
 
     name = "ko_integrations"
     distribution = "ko_integrations"
-    offers = frozenset({HISTORY, AS_OF, ABSTAIN, DISK})
+    offers = frozenset({ANSWER, HISTORY, AS_OF, ABSTAIN, DISK})
 
     def __init__(self, folder: Path, embedder: Embedder) -> None:
         self._store = KnowledgeStore.open(folder, embedder=embedder)

@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from ko_integrations.bench.rivals.contestant import ABSTAIN, AS_OF, DISK, HISTORY, Contestant
+from ko_integrations.bench.rivals.contestant import ABSTAIN, ANSWER, AS_OF, DISK, HISTORY, Contestant
 from ko_integrations.bench.rivals.workload import Question, Slot, Workload
 from ko_integrations.protocols import Embedder
 from ko_integrations.testing.traces import find_traces
@@ -212,21 +212,24 @@ def _turned(entrants: Sequence[Entrant], number: int) -> list[Entrant]:
 
 
 def _ask(entrant: Entrant, question: Question, words: _Words) -> None:
-    score = entrant.score
-    answer = entrant.do("answer", question.tenant, question.text, seconds=score.reads)
-    found = entrant.do("search", question.tenant, question.text)
+    answer, found = _reply(entrant, question)
     if entrant.contestant is None:
         return
+    score, slot = entrant.score, question.slot
     replies = [text for text in (answer, *found) if text is not None]
     score.tallies["leak"].count(words.leaks(question.tenant, replies))
-    slot = question.slot
     if not question.answerable:
         if ABSTAIN in entrant.contestant.offers:
             _note(score, "abstention", answer is None, f"{question.text} -> {answer}")
         if slot is not None:
             score.tallies["stale@5"].count(any(states(text, slot.values) for text in replies))
     elif slot is not None and slot.template.many:
-        _ask_members(entrant, question, slot)
+        told = found
+        if ANSWER in entrant.contestant.offers:
+            told = entrant.do("members", question.tenant, question.text) or []
+        members = states("\n".join(told), slot.values)
+        share = len(members) / len(slot.values)
+        _note(score, "set recall", share, f"{question.text} -> {sorted(members)}")
     elif slot is not None:
         *older, current = slot.values
         said = states(answer or "", slot.values)
@@ -235,13 +238,14 @@ def _ask(entrant: Entrant, question: Question, words: _Words) -> None:
         score.tallies["stale@5"].count(any(states(text, older) for text in replies))
 
 
-def _ask_members(entrant: Entrant, question: Question, slot: Slot) -> None:
-    texts = entrant.do("members", question.tenant, question.text)
-    if texts is not None:
-        found = states("\n".join(texts), slot.values)
-        _note(
-            entrant.score, "set recall", len(found) / len(slot.values), f"{question.text} -> {sorted(found)}"
-        )
+def _reply(entrant: Entrant, question: Question) -> tuple[str | None, list[str]]:
+    """Return what a system answers and the five results it finds; the time is that of the answer."""
+    asked, reads = (question.tenant, question.text), entrant.score.reads
+    if entrant.contestant is None or ANSWER not in entrant.contestant.offers:
+        found = entrant.do("search", *asked, seconds=reads) or []
+        return (found[0] if found else None), found
+    answer = entrant.do("answer", *asked, seconds=reads)
+    return answer, entrant.do("search", *asked) or []
 
 
 def _look_back(entrant: Entrant, slot: Slot) -> None:
