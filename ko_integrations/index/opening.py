@@ -41,13 +41,17 @@ class ChromaOpener:
         """Open a generation."""
         from ko_integrations.index.chroma import ChromaIndex
 
-        return ChromaIndex.open(self._where, name=self._collection, generation=generation, dimension=dimension)
+        return ChromaIndex.open(
+            self._where, name=self._collection, generation=generation, dimension=dimension
+        )
 
     def fresh(self, generation: int, dimension: int) -> SemanticIndex:
         """Open a generation empty."""
         from ko_integrations.index.chroma import ChromaIndex
 
-        return ChromaIndex.salvage(self._where, name=self._collection, generation=generation, dimension=dimension)
+        return ChromaIndex.salvage(
+            self._where, name=self._collection, generation=generation, dimension=dimension
+        )
 
     def drop(self, index: SemanticIndex, generation: int) -> None:
         """Drop the collection of another generation."""

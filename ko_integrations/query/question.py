@@ -257,11 +257,7 @@ def _wants(words: Sequence[Word], outside: Sequence[int]) -> str:
     if asked[:2] == ["how", "many"]:
         return "count"
     every = {words[i].lower for i in outside}
-    if (
-        asked
-        and asked[0] in _YES_NO
-        and not every & {"what", "which", "who", "when", "where", "whom", "how"}
-    ):
+    if asked and asked[0] in _YES_NO and not every & {"what", "which", "who", "when", "where", "whom", "how"}:
         return "truth"
     return "value"
 
