@@ -69,11 +69,17 @@ class Stats(BaseModel):
     generation: int
 
 
+class _Depth(threading.local):
+    """How many batches a thread has open, one inside the other."""
+
+    value = 0
+
+
 class Handle:
     """The open parts of a store. Thread-safe; of no use in a forked child."""
 
     def __init__(
-        self, where: str, log: VersionLog, addresser: Addresser, sync: Synchroniser, depth: threading.local,
+        self, where: str, log: VersionLog, addresser: Addresser, sync: Synchroniser, depth: _Depth,
         clock: Callable[[], datetime] | None, compiler: Compiler | None, parser: QueryParser | None,
     ) -> None:  # fmt: skip
         self.where = where
@@ -137,7 +143,7 @@ class Handle:
     @contextmanager
     def batch(self) -> Iterator[None]:
         """Group the writes of this thread in one transaction."""
-        self._depth.value = getattr(self._depth, "value", 0) + 1
+        self._depth.value += 1
         try:
             with self.log.transaction():
                 yield
@@ -165,7 +171,7 @@ class Handle:
         Raises:
             InvalidInputError: `operation` reaches beyond the transaction and cannot be rolled back.
         """
-        if getattr(self._depth, "value", 0):
+        if self._depth.value:
             raise InvalidInputError(
                 "batch", f"{operation} cannot be rolled back and so has no place in a batch"
             )
@@ -242,13 +248,13 @@ def open_handle(
         if in_force is None:
             in_force = Vocabulary.general()
         addresser = Addresser(log, in_force)
-        depth = threading.local()  # of the batches that a thread has open
+        depth = _Depth()
         sync = Synchroniser(
             log,
             SentenceTransformerEmbedder() if embedder is None else as_embedder(embedder),
             index_opener(index, None if folder is None else folder / INDEX_FOLDER, collection),
             lambda: _present(clock),
-            lambda: bool(getattr(depth, "value", 0)),
+            lambda: depth.value > 0,
         )
         handle = Handle(fspath(where), log, addresser, sync, depth, clock, compiler, parser)
         addresser.refresh()

@@ -27,6 +27,7 @@ __all__ = [
     "normalize_name",
     "normalize_predicate",
     "slot_id",
+    "slot_of",
 ]
 
 MAX_NAME_BYTES = 4_096
@@ -110,6 +111,21 @@ def slot_id(
     return sha256(
         b"ko/%b/1;%d;%d;%b" % (b"key" if verbatim else b"fact", len(namespace), len(parts), frame)
     ).digest()
+
+
+def slot_of(name: str) -> bytes:
+    """Return the 32 bytes of a slot id.
+
+    Raises:
+        InvalidInputError: not 64 hex digits.
+    """
+    try:
+        slot = bytes.fromhex(name)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError("id", f"not hexadecimal: {name!r}") from error
+    if len(slot) != 32:
+        raise InvalidInputError("id", f"expected 64 hex digits, got {name!r}")
+    return slot
 
 
 def canonical_value(value: Value) -> bytes:

@@ -1,6 +1,6 @@
 """The reads of one namespace: exact, in time, by meaning."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -9,18 +9,17 @@ from ko_integrations.addressing import check_namespace
 from ko_integrations.errors import InvalidInputError, SetValuedError
 from ko_integrations.filters import Where, compile_where
 from ko_integrations.handle import Handle
-from ko_integrations.identity import canonical_value, check_text, normalize_name, normalize_predicate
-from ko_integrations.log.contract import Address, Assertion, Event, Namespace, Scope, Version
+from ko_integrations.identity import canonical_value, check_text, normalize_name, normalize_predicate, slot_of
+from ko_integrations.log.contract import Address, Event, Namespace, Scope, Version
 from ko_integrations.log.fold import fold, head_at
 from ko_integrations.log.pages import each_chain, each_head
 from ko_integrations.protocols import Embedder
-from ko_integrations.records import to_knowledge_object, to_knowledge_objects
-from ko_integrations.times import Moment, from_micros, to_micros
+from ko_integrations.records import to_change, to_knowledge_object, to_knowledge_objects
+from ko_integrations.times import Moment, to_micros
 from ko_integrations.twins import async_iterator_twin, async_twin
 from ko_integrations.types import (
     Answer,
     Chain,
-    Change,
     Changes,
     HeadPage,
     Hit,
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["FactView", "slot_of"]
+__all__ = ["FactView"]
 
 _PAGE = 1_000
 
@@ -269,7 +268,7 @@ class FactView:
             mine = [event for event in events if self._concerns(event.namespace)]
         slots = list(dict.fromkeys(slot for event in mine for slot in event.slots))
         chains = handle.log.chains(slots) if slots else {}
-        return Changes(items=tuple(_to_change(event, chains) for event in mine), cursor=last)
+        return Changes(items=tuple(to_change(event, chains) for event in mine), cursor=last)
 
     # -- looking around ------------------------------------------------------------------------------------------
     def subjects(self, prefix: str = "") -> list[str]:
@@ -418,35 +417,3 @@ def _count(field: str, number: int, least: int) -> int:
     if isinstance(number, bool) or not isinstance(number, int) or not least <= number < 1 << 63:
         raise InvalidInputError(field, f"expected a whole number from {least}, got {number!r}")
     return number
-
-
-def slot_of(name: str) -> bytes:
-    """Return the 32 bytes of a slot id.
-
-    Raises:
-        InvalidInputError: not 64 hex digits.
-    """
-    try:
-        slot = bytes.fromhex(name)
-    except (TypeError, ValueError) as error:
-        raise InvalidInputError("id", f"not hexadecimal: {name!r}") from error
-    if len(slot) != 32:
-        raise InvalidInputError("id", f"expected 64 hex digits, got {name!r}")
-    return slot
-
-
-def _to_change(event: Event, chains: Mapping[bytes, list[Assertion]]) -> Change:
-    """Return a change as the API gives it, with the version that the asserted statement supports now."""
-    ko = None
-    if event.kind == "asserted":
-        for version in (version for slot in event.slots for version in fold(chains.get(slot, []))):
-            if event.sequence in (version.first.sequence, *(each.sequence for each in version.confirmations)):
-                ko = to_knowledge_object(version)
-    return Change(
-        sequence=event.sequence,
-        kind=event.kind,
-        namespace=event.namespace,
-        recorded_at=from_micros(event.recorded_at),
-        ids=tuple(slot.hex() for slot in event.slots),
-        ko=ko,
-    )

@@ -2,14 +2,33 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, TypeVar
 
-from ko_integrations.identity import check_json_text, check_text, decode_value
-from ko_integrations.log.contract import Applied, Assertion, Version
+from ko_integrations.identity import (
+    check_json_text,
+    check_text,
+    decode_value,
+    normalize_name,
+    normalize_predicate,
+    slot_id,
+)
+from ko_integrations.log.contract import Applied, Assertion, Event, Version
+from ko_integrations.log.fold import fold
 from ko_integrations.times import from_micros
-from ko_integrations.types import Confirmation, KnowledgeObject, Provenance, WriteResult
+from ko_integrations.types import Change, Confirmation, Fact, KnowledgeObject, Provenance, WriteResult
 
-__all__ = ["decode_metadata", "encode_metadata", "sentence", "to_knowledge_object", "to_write_result"]
+__all__ = [
+    "decode_metadata",
+    "encode_metadata",
+    "sentence",
+    "to_change",
+    "to_knowledge_object",
+    "to_knowledge_objects",
+    "to_write_result",
+    "unstored_object",
+    "version_text",
+]
 
 _T = TypeVar("_T")
 _KO_FIELDS = set(KnowledgeObject.model_fields)
@@ -57,6 +76,24 @@ def to_knowledge_object(version: Version) -> KnowledgeObject:
         "valid_to": None if version.valid_to is None else from_micros(version.valid_to),
         "text": version_text(version),
     })  # fmt: skip
+
+
+def unstored_object(fact: Fact, sequence: int, now: datetime) -> KnowledgeObject:
+    """Return a fact as an object that no store holds, the first version of its slot; `sequence` counts its writes."""
+    text = fact.text or f"{fact.subject} {fact.predicate.replace('_', ' ')} {fact.object}"
+    return KnowledgeObject(
+        id=slot_id((), normalize_name(fact.subject), normalize_predicate(fact.predicate)).hex(),
+        namespace=(),
+        subject=fact.subject,
+        predicate=fact.predicate,
+        object=fact.object,
+        valid_from=now,
+        text=text,
+        provenance=Provenance(
+            source=fact.source, recorded_at=now, confidence=fact.confidence, version=1, previous=None,
+            sequence=sequence, metadata=fact.metadata,
+        ),
+    )  # fmt: skip
 
 
 def to_write_result(applied: Applied) -> WriteResult:
@@ -118,3 +155,20 @@ def _built(cls: type[_T], names: set[str], fields: dict[str, Any]) -> _T:
 def to_knowledge_objects(versions: Sequence[Version]) -> list[KnowledgeObject]:
     """Return versions as the public API gives them."""
     return [to_knowledge_object(version) for version in versions]
+
+
+def to_change(event: Event, chains: Mapping[bytes, Sequence[Assertion]]) -> Change:
+    """Return a change as the API gives it, with the version that the asserted statement supports now."""
+    ko = None
+    if event.kind == "asserted":
+        for version in (version for slot in event.slots for version in fold(chains.get(slot, []))):
+            if event.sequence in (version.first.sequence, *(each.sequence for each in version.confirmations)):
+                ko = to_knowledge_object(version)
+    return Change(
+        sequence=event.sequence,
+        kind=event.kind,
+        namespace=event.namespace,
+        recorded_at=from_micros(event.recorded_at),
+        ids=tuple(slot.hex() for slot in event.slots),
+        ko=ko,
+    )

@@ -92,15 +92,7 @@ class Searcher:
         versions = list(self._held(namespace, as_of, known_at))
         if not versions:
             return []
-        scores = self._sync.vectors_of(versions) @ self.encode_query(query)
-        hits = []
-        for row in (-scores).argsort(kind="stable"):
-            ko = to_knowledge_object(versions[row])
-            if condition is None or condition(ko):
-                hits.append(Hit.model_construct(ko=ko, score=float(scores[row])))
-                if len(hits) == k:
-                    break
-        return hits
+        return self._ranked(versions, self.encode_query(query), k, condition)
 
     def encode_query(self, query: object) -> "NDArray[np.float32]":
         """Return the unit vector of a query, shape (dimension,); a vector is taken as it is, scaled to length 1.
@@ -230,15 +222,21 @@ class Searcher:
     ) -> list[Hit]:  # fmt: skip
         found = self._log.heads(slots, self._now()).values()
         heads = [head for head in found if head.first.address.namespace == namespace]
-        if not heads:
-            return []
-        scores = self._sync.vectors_of(heads) @ vector
-        hits = []
+        return self._ranked(heads, vector, k, condition) if heads else []
+
+    def _ranked(
+        self, versions: Sequence[Version], vector: "NDArray[np.float32]", k: int, condition: Condition | None
+    ) -> list[Hit]:
+        """Return the k versions nearest to a vector that satisfy a condition, best first."""
+        scores = self._sync.vectors_of(versions) @ vector
+        hits: list[Hit] = []
         for row in (-scores).argsort(kind="stable"):
-            ko = to_knowledge_object(heads[row])
+            ko = to_knowledge_object(versions[row])
             if condition is None or condition(ko):
                 hits.append(Hit.model_construct(ko=ko, score=float(scores[row])))
-        return hits[:k]
+                if len(hits) == k:
+                    break
+        return hits
 
     # -- helpers ------------------------------------------------------------------------------------------------
     def _held(self, namespace: Namespace, as_of: int, known_at: int | None) -> Iterator[Version]:

@@ -10,10 +10,10 @@ from ko_integrations import transfer, writing
 from ko_integrations.addressing import check_namespace
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.handle import Stats, open_handle
-from ko_integrations.identity import MAX_VALUE_BYTES, check_text
+from ko_integrations.identity import MAX_VALUE_BYTES, check_text, slot_of
 from ko_integrations.log.contract import Scope
 from ko_integrations.protocols import Compilation, Compiler, QueryParser
-from ko_integrations.reading import FactView, slot_of
+from ko_integrations.reading import FactView
 from ko_integrations.rekey import alias_subject, apply_vocabulary
 from ko_integrations.sync import Progress, VerifyReport
 from ko_integrations.times import Moment

@@ -1,6 +1,5 @@
 """What the write operations do: check, place, append, report. Bad input stores nothing."""
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
@@ -183,7 +182,7 @@ def _interval(
 def _checked_confidence(confidence: float) -> float:
     if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
         raise InvalidInputError("confidence", f"expected a number from 0 to 1, got {confidence!r}")
-    return float(confidence) if not math.isnan(confidence) else 0.0
+    return float(confidence)
 
 
 def _checked_source(source: str | None) -> str | None:
@@ -284,8 +283,7 @@ def retract(
                   valid_from=moment, source=source)
             for address in addresses
         ]  # fmt: skip
-        applied = handle.log.append(entries, now=handle.now()) if entries else []
-    handle.wrote(len(entries))
+        applied = append_entries(handle, entries)
     return [to_knowledge_object(each.version) for each in applied if each.version is not None]
 
 
@@ -315,9 +313,7 @@ def _holds(handle: Handle, address: Address, value: Value, moment: int | None) -
     wanted = canonical_value(value)
     chain = handle.log.chains([address.slot]).get(address.slot, [])
     held = head_at(chain, handle.now() if moment is None else moment)
-    return (
-        held is not None and canonical_value(decode_value(held.first.kind, held.first.value or "")) == wanted
-    )
+    return held is not None and _canonical(held.first) == wanted
 
 
 # -- erasing ------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ko_integrations.baselines.documents import as_document, as_facts
+from ko_integrations.baselines.documents import Statements, as_document, as_facts
 from ko_integrations.baselines.tokens import Usage
 from ko_integrations.models import as_text_model, count_tokens
 from ko_integrations.types import Fact, Hit, KnowledgeObject
@@ -16,7 +16,7 @@ _SYSTEM = (
 )
 
 
-class ContextMemory:
+class ContextMemory(Statements):
     """Statements in the order in which they were made; the whole list is the memory.
 
     Nothing is retrieved and nothing replaced: the model sees old and new values and has to choose. The
@@ -42,14 +42,6 @@ class ContextMemory:
     def __len__(self) -> int:
         """Return how many statements there are."""
         return len(self._documents)
-
-    def add(self, texts: Sequence[str]) -> None:
-        """Append statements as they were said."""
-        self.update_many(as_facts(texts))
-
-    def update(self, subject: str, predicate: str, object: object) -> None:
-        """Append one fact as a statement; an older one about the same slot stays."""
-        self.update_many([Fact(subject=subject, predicate=predicate, object=object)])
 
     def update_many(self, facts: Iterable[Fact]) -> None:
         """Append facts as statements, in order.

@@ -1,13 +1,15 @@
 """The statement that a baseline stores, in the shape that hits have everywhere."""
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from ko_integrations.errors import InvalidInputError
-from ko_integrations.identity import MAX_VALUE_BYTES, check_text, normalize_name, normalize_predicate, slot_id
-from ko_integrations.types import Fact, KnowledgeObject, Provenance
+from ko_integrations.identity import MAX_VALUE_BYTES, check_text
+from ko_integrations.records import unstored_object
+from ko_integrations.types import Fact, KnowledgeObject
 
-__all__ = ["as_document", "as_facts"]
+__all__ = ["Statements", "as_document", "as_facts"]
 
 
 def as_facts(keys: Sequence[str], values: Sequence[object] | None = None) -> list[Fact]:
@@ -37,22 +39,24 @@ def as_document(fact: Fact, sequence: int) -> KnowledgeObject:
     """
     check_text(fact.subject, "subject")
     check_text(fact.predicate, "predicate")
-    now = datetime.now(UTC)
-    return KnowledgeObject(
-        id=slot_id((), normalize_name(fact.subject), normalize_predicate(fact.predicate)).hex(),
-        namespace=(),
-        subject=fact.subject,
-        predicate=fact.predicate,
-        object=fact.object,
-        valid_from=now,
-        text=fact.text or f"{fact.subject} {fact.predicate.replace('_', ' ')} {fact.object}",
-        provenance=Provenance(
-            source=fact.source,
-            recorded_at=now,
-            confidence=fact.confidence,
-            version=1,
-            previous=None,
-            sequence=sequence,
-            metadata=fact.metadata,
-        ),
-    )
+    return unstored_object(fact, sequence, datetime.now(UTC))
+
+
+class Statements(ABC):
+    """What a baseline is told: statements, one after the other, none of which replaces another."""
+
+    def add(self, texts: Sequence[str]) -> None:
+        """Append statements as they were said."""
+        self.update_many(as_facts(texts))
+
+    def update(self, subject: str, predicate: str, object: object) -> None:
+        """Append one fact as a statement; an older one about the same slot stays."""
+        self.update_many([Fact(subject=subject, predicate=predicate, object=object)])
+
+    @abstractmethod
+    def update_many(self, facts: Iterable[Fact]) -> None:
+        """Append facts as statements, in order.
+
+        Raises:
+            InvalidInputError: a blank subject or predicate; nothing was appended.
+        """

@@ -7,7 +7,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from ko_integrations.baselines.documents import as_document, as_facts
+from ko_integrations.baselines.documents import Statements, as_document, as_facts
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.identity import check_text
 from ko_integrations.protocols import Embedder
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["AppendOnlyRAG"]
 
 
-class AppendOnlyRAG:
+class AppendOnlyRAG(Statements):
     """Statements are appended to a Chroma collection and found by cosine; nothing is ever replaced.
 
     `ingestion="batch"` keeps new statements in a queue until `reindex()`, as asynchronous pipelines do;
@@ -69,14 +69,6 @@ class AppendOnlyRAG:
     def pending(self) -> int:
         """How many statements wait to become searchable."""
         return len(self._queue)
-
-    def add(self, texts: Sequence[str]) -> None:
-        """Append statements as they were said."""
-        self.update_many(as_facts(texts))
-
-    def update(self, subject: str, predicate: str, object: object) -> None:
-        """Append one fact as a statement; an older one about the same slot stays."""
-        self.update_many([Fact(subject=subject, predicate=predicate, object=object)])
 
     def update_many(self, facts: Iterable[Fact]) -> None:
         """Append facts as statements, in order.

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from ko_integrations.errors import EmbedderError, InvalidInputError
 from ko_integrations.fast_weight.geometry import unit_rows
 from ko_integrations.fast_weight.rules import LinearRule, Rule
-from ko_integrations.identity import check_text, normalize_name, normalize_predicate, slot_id
+from ko_integrations.identity import check_text
 from ko_integrations.protocols import Embedder
-from ko_integrations.types import Fact, Hit, KnowledgeObject, Provenance
+from ko_integrations.records import unstored_object
+from ko_integrations.types import Fact, Hit, KnowledgeObject
 
 __all__ = ["FastWeightMemory", "nearest_values", "question_form"]
 
@@ -158,7 +159,7 @@ class FastWeightMemory:
                     self._values.append(vector[None, :])
                 self._count += 1
                 # Assigning to a known key keeps its place, so that values and facts stay in step.
-                self._latest[text] = self._object_of(fact)
+                self._latest[text] = unstored_object(fact, self._count, self._clock())
 
     def _encode(self, texts: Sequence[str]) -> Matrix:
         vectors = np.asarray(self.embedder.encode(texts), dtype=np.float32)
@@ -167,25 +168,3 @@ class FastWeightMemory:
                 f"expected {len(texts)} vectors of {self.embedder.dimension}, got {vectors.shape}"
             )
         return vectors
-
-    def _object_of(self, fact: Fact) -> KnowledgeObject:
-        now = self._clock()
-        subject, predicate = normalize_name(fact.subject), normalize_predicate(fact.predicate)
-        return KnowledgeObject(
-            id=slot_id((), subject, predicate).hex(),
-            namespace=(),
-            subject=fact.subject,
-            predicate=fact.predicate,
-            object=fact.object,
-            valid_from=now,
-            text=fact.text or f"{fact.subject} {fact.predicate.replace('_', ' ')} {fact.object}",
-            provenance=Provenance(
-                source=fact.source,
-                recorded_at=now,
-                confidence=fact.confidence,
-                version=1,
-                previous=None,
-                sequence=self._count,
-                metadata=fact.metadata,
-            ),
-        )

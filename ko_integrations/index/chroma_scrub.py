@@ -1,6 +1,5 @@
 """Erase records from an embedded Chroma folder so that no byte of them is left in any of its files."""
 
-import os
 import shutil
 import sqlite3
 from collections.abc import Sequence
@@ -22,6 +21,8 @@ __all__ = ["scrub_folder"]
 
 # Chroma saves its vectors, and empties its queue, once so many writes have come together.
 _SAVE_SOON = 2
+# What is written and deleted to that end. Always these ids: what a crash leaves of them the next scrub deletes.
+_SCRATCH = [f"scratch-{number}" for number in range(_SAVE_SOON)]
 _TRACED = 16
 
 
@@ -93,11 +94,10 @@ def _delete_and_flush(
         held = collection.get(ids=page, include=[])["ids"]
         if held:
             collection.delete(ids=held)
-    scratch = [f"scratch-{os.urandom(8).hex()}" for _ in range(_SAVE_SOON)]
     vectors = np.random.default_rng().standard_normal((_SAVE_SOON, dimension)).astype(np.float32)
     keys = {"ko_namespace": ""}
     collection.upsert(
-        ids=scratch, embeddings=vectors, documents=["scratch"] * _SAVE_SOON, metadatas=[keys] * _SAVE_SOON
+        ids=_SCRATCH, embeddings=vectors, documents=["scratch"] * _SAVE_SOON, metadatas=[keys] * _SAVE_SOON
     )
-    collection.delete(ids=scratch)
+    collection.delete(ids=_SCRATCH)
     collection.modify(configuration={"hnsw": {"sync_threshold": threshold}})

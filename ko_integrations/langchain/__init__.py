@@ -1,9 +1,8 @@
 """LangChain and LangGraph adapters. Each translates in, makes one call of the core, and translates out."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ko_integrations.errors import MissingExtraError
+from ko_integrations.lazy import load
 
 if TYPE_CHECKING:
     from ko_integrations.langchain.chain import create_ko_chain
@@ -29,11 +28,11 @@ _HOMES = {
     "create_ko_tools": "tools",
     "ko_ingest": "ingest",
 }
-_FRAMEWORKS = {
-    "langchain": "langchain",
-    "langchain_classic": "langchain-classic",
-    "langchain_core": "langchain",
-    "langgraph": "langchain",
+_NEEDS = {
+    "langchain": ("langchain", "langchain"),
+    "langchain_classic": ("langchain-classic", "langchain-classic"),
+    "langchain_core": ("langchain-core", "langchain"),
+    "langgraph": ("langgraph", "langchain"),
 }
 
 __all__ = [
@@ -52,14 +51,4 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    try:
-        module = import_module(f"{__name__}.{home}")
-    except ModuleNotFoundError as error:
-        package = (error.name or "").partition(".")[0]
-        if package not in _FRAMEWORKS:
-            raise
-        raise MissingExtraError(package.replace("_", "-"), _FRAMEWORKS[package]) from error
-    return getattr(module, name)
+    return load(__name__, name, _HOMES, _NEEDS)

@@ -1,9 +1,8 @@
 """LlamaIndex adapters. Each translates in, makes one call of the core, and translates out."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ko_integrations.errors import MissingExtraError
+from ko_integrations.lazy import load
 
 if TYPE_CHECKING:
     from ko_integrations.llama_index.graph import KOPropertyGraphStore
@@ -29,6 +28,7 @@ _HOMES = {
     "KOVectorStore": "vector_store",
     "ko_ingest": "ingest",
 }
+_NEEDS = {"llama_index": ("llama-index-core", "llama-index")}
 
 __all__ = [
     "FastWeightRetriever",
@@ -46,13 +46,4 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    try:
-        module = import_module(f"{__name__}.{home}")
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "llama_index":
-            raise
-        raise MissingExtraError("llama-index-core", "llama-index") from error
-    return getattr(module, name)
+    return load(__name__, name, _HOMES, _NEEDS)

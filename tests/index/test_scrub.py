@@ -131,18 +131,30 @@ def test_a_generation_left_by_a_rebuild_is_scrubbed_as_well(tmp_path: Path) -> N
     new.close()
 
 
-def test_scrubbing_again_after_a_crash_in_between_completes_it(tmp_path: Path) -> None:
+# Deleted in Chroma, everything still in the bytes; what makes Chroma save written and not yet deleted.
+@pytest.mark.parametrize(
+    "killed",
+    [
+        "chroma_scrub.compact_database = lambda root: os.kill(os.getpid(), 9)",
+        "delete = Collection.delete\n"
+        "Collection.delete = lambda self, ids: (\n"
+        "    os.kill(os.getpid(), 9) if ids is chroma_scrub._SCRATCH else delete(self, ids)\n"
+        ")",
+    ],
+    ids=["before the files", "before the scratch goes"],
+)
+def test_scrubbing_again_after_a_crash_in_between_completes_it(tmp_path: Path, killed: str) -> None:
     folder = tmp_path / "chroma"
     rows = unit_vectors(50, dimension=WIDE)
     index = ChromaIndex.open(folder, name="clinic", dimension=WIDE)
     ids = fill(index, rows)
     index.close()
-    # Killed right before the files are worked on: deleted in Chroma, everything still in the bytes.
     program = f"""
 import os
+from chromadb.api.models.Collection import Collection
 from ko_integrations.index import chroma_scrub
 from ko_integrations.index.chroma import ChromaIndex
-chroma_scrub.compact_database = lambda root: os.kill(os.getpid(), 9)
+{killed}
 ChromaIndex.open({str(folder)!r}, name="clinic", dimension={WIDE}).scrub({ids[:2]!r})
 """
     assert subprocess.run([sys.executable, "-c", program], timeout=60).returncode == -9
@@ -150,6 +162,7 @@ ChromaIndex.open({str(folder)!r}, name="clinic", dimension={WIDE}).scrub({ids[:2
     index = ChromaIndex.open(folder, name="clinic", dimension=WIDE)
     assert index.scrub(ids[:2]) is None
     assert traces(folder, [0, 1], rows) == {}
+    assert sorted(index.ids()) == sorted(ids[2:])
     assert index.unreachable(ids[2:], rows[2:]) == []
     index.close()
 

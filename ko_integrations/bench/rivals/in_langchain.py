@@ -2,6 +2,7 @@
 
 import json
 import uuid
+from abc import abstractmethod
 from pathlib import Path
 
 from langchain_chroma import Chroma
@@ -34,8 +35,9 @@ class _Chroma(Contestant):
         self._chroma = Chroma("memories", StoreEmbeddings(embedder), persist_directory=str(folder))
         self._ids: dict[tuple[str, str, str], list[str]] = {}
 
+    @abstractmethod
     def _id(self, statement: Statement) -> str:
-        raise NotImplementedError
+        """Return the id under which a statement is stored."""
 
     def write(self, statement: Statement) -> None:
         slot = statement.slot
