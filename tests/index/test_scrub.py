@@ -136,10 +136,10 @@ def test_a_generation_left_by_a_rebuild_is_scrubbed_as_well(tmp_path: Path) -> N
     "killed",
     [
         "chroma_scrub.compact_database = lambda root: os.kill(os.getpid(), 9)",
-        "delete = Collection.delete\n"
-        "Collection.delete = lambda self, ids: (\n"
-        "    os.kill(os.getpid(), 9) if ids is chroma_scrub._SCRATCH else delete(self, ids)\n"
-        ")",
+        """delete = Collection.delete
+Collection.delete = lambda self, ids: (
+    os.kill(os.getpid(), 9) if ids is chroma_scrub._SCRATCH else delete(self, ids)
+)""",
     ],
     ids=["before the files", "before the scratch goes"],
 )
