@@ -248,7 +248,7 @@ def _unit_rows(vectors: Any, count: int, dimension: int | None, model_id: str) -
     """
     import numpy as np
 
-    from ko_integrations.index.vectors import normalize
+    from ko_integrations.vectors import normalize
 
     try:
         rows = np.asarray(vectors, dtype=np.float32)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ko_integrations.errors import IndexBehind, IndexMismatchError, IndexUnavailableError, InvalidInputError
+from ko_integrations.errors import IndexBehind, IndexMismatchError, IndexUnavailableError
 from ko_integrations.filters import Condition
 from ko_integrations.log.contract import Namespace, Scope, Version, VersionLog
 from ko_integrations.log.fold import head_at
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Searcher", "unit_vector"]
+__all__ = ["Searcher"]
 
 
 EXACT_LIMIT = 10_000  # facts of a namespace that are searched exactly
@@ -112,6 +112,8 @@ class Searcher:
                     "numbers: open it with the embedder it was filled with, or call rebuild_index(embedder=...)"
                 )
             return vector
+        from ko_integrations.vectors import unit_vector
+
         return unit_vector(query, self._sync.dimension, "query")
 
     def forget(self) -> None:
@@ -264,25 +266,3 @@ class Searcher:
                 while len(self._counts) > 10_000:
                     self._counts.popitem(last=False)
         return count > EXACT_LIMIT
-
-
-def unit_vector(values: object, dimension: int, field: str) -> "NDArray[np.float32]":
-    """Return a caller's vector as float32 of length 1 (a zero vector stays zero).
-
-    Raises:
-        InvalidInputError: another dimension, NaN or infinity.
-    """
-    import numpy as np
-
-    try:
-        vector = np.asarray(values, dtype=np.float32)
-    except (TypeError, ValueError) as error:
-        raise InvalidInputError(field, f"not a vector of numbers: {error}") from error
-    if vector.shape != (dimension,):
-        raise InvalidInputError(
-            field, f"shape {vector.shape}, this store's vectors have shape ({dimension},)"
-        )
-    if not np.isfinite(vector).all():
-        raise InvalidInputError(field, "contains NaN or infinity")
-    norm = float(np.linalg.norm(vector))
-    return vector / norm if norm else vector

@@ -23,7 +23,6 @@ from ko_integrations.log.pages import each_chain
 from ko_integrations.protocols import Extraction
 from ko_integrations.records import encode_metadata, to_knowledge_object, to_write_result
 from ko_integrations.rekey import CARRIED
-from ko_integrations.search import unit_vector
 from ko_integrations.testing import faults
 from ko_integrations.times import Moment, from_micros, to_micros
 from ko_integrations.types import (
@@ -194,6 +193,8 @@ def _checked_source(source: str | None) -> str | None:
 
 
 def _vector_bytes(handle: Handle, vector: Sequence[float]) -> bytes:
+    from ko_integrations.vectors import unit_vector
+
     return unit_vector(vector, handle.sync.dimension, "vector").astype("<f4").tobytes()
 
 

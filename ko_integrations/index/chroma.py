@@ -31,7 +31,7 @@ from ko_integrations.index.chroma_source import (
     pages,
 )
 from ko_integrations.index.contract import Namespace
-from ko_integrations.index.vectors import as_rows
+from ko_integrations.vectors import as_rows
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ko_integrations.index.contract import Namespace
-from ko_integrations.index.vectors import as_rows, normalize, top_k
+from ko_integrations.vectors import as_rows, normalize, top_k
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ko_integrations.errors import KOError
 from ko_integrations.index.contract import Namespace, SemanticIndex
 from ko_integrations.index.exact import ExactIndex
-from ko_integrations.index.vectors import normalize
+from ko_integrations.vectors import normalize
 
 __all__ = ["DIMENSION", "SemanticIndexSuite", "record_id", "unit_vectors"]
 

@@ -1,23 +1,18 @@
-"""Exact search by cosine over rows of float32, and the form in which the log keeps a vector.
+"""Pure functions on vectors of float32: checked, of length 1, the nearest ones by cosine.
 
-Everything here is a pure function. Rows are of length 1, so that cosine is the inner product.
+Rows are of length 1, so that cosine is the inner product.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ko_integrations.errors import InvalidInputError, LogCorruptError
+from ko_integrations.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["as_rows", "decode", "encode", "normalize", "top_k", "top_k_of_chunks"]
-
-Key = TypeVar("Key")
-
-_FLOAT = np.dtype("<f4")
+__all__ = ["as_rows", "normalize", "top_k", "unit_vector"]
 
 
 def as_rows(vectors: "ArrayLike", count: int, dimension: int) -> "NDArray[np.float32]":
@@ -44,24 +39,24 @@ def normalize(rows: "NDArray[np.float32]") -> "NDArray[np.float32]":
     return unit
 
 
-def encode(rows: "NDArray[np.float32]") -> list[bytes]:
-    """Return each row as little-endian float32 bytes, the form in which the log keeps it."""
-    data = np.ascontiguousarray(rows, dtype=_FLOAT).tobytes()
-    width = rows.shape[1] * _FLOAT.itemsize
-    return [data[start : start + width] for start in range(0, len(data), width)]
-
-
-def decode(blobs: Sequence[bytes], dimension: int) -> "NDArray[np.float32]":
-    """Return the rows that `encode` wrote, shape (len(blobs), dimension), read-only; one copy of the bytes.
+def unit_vector(values: object, dimension: int, field: str) -> "NDArray[np.float32]":
+    """Return a caller's vector as float32 of length 1 (a zero vector stays zero).
 
     Raises:
-        LogCorruptError: a blob of another length.
+        InvalidInputError: another dimension, NaN or infinity.
     """
-    data = b"".join(blobs)
-    width = dimension * _FLOAT.itemsize
-    if len(data) != len(blobs) * width or any(len(blob) != width for blob in blobs):
-        raise LogCorruptError(f"a stored vector is not {dimension} float32 numbers")
-    return np.frombuffer(data, dtype=_FLOAT).reshape(len(blobs), dimension)
+    try:
+        vector = np.asarray(values, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(field, f"not a vector of numbers: {error}") from error
+    if vector.shape != (dimension,):
+        raise InvalidInputError(
+            field, f"shape {vector.shape}, this store's vectors have shape ({dimension},)"
+        )
+    if not np.isfinite(vector).all():
+        raise InvalidInputError(field, "contains NaN or infinity")
+    unit: NDArray[np.float32] = normalize(vector.reshape(1, -1))[0]
+    return unit
 
 
 def top_k(
@@ -86,19 +81,3 @@ def top_k(
         candidates = np.arange(len(scores))
     order = candidates[np.lexsort((candidates, -scores[candidates]))][:k]
     return order, scores[order]
-
-
-def top_k_of_chunks(
-    chunks: Iterable[tuple[Sequence[Key], "NDArray[np.float32]"]], query: "NDArray[np.float32]", k: int
-) -> list[tuple[Key, float]]:
-    """Return the k best (key, cosine) over chunks of (keys, rows), best first, earlier first among equals.
-
-    Holds one chunk and 2 k pairs at a time, however many rows there are.
-    """
-    best: list[tuple[Key, float]] = []
-    for keys, matrix in chunks:
-        rows, scores = top_k(matrix, query, k)
-        best += [(keys[row], float(score)) for row, score in zip(rows, scores, strict=True)]
-        best.sort(key=lambda pair: -pair[1])
-        del best[k:]
-    return best
