@@ -15,9 +15,9 @@ from pydantic import ConfigDict
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.langchain.retriever import evidence_document
 from ko_integrations.memory.evidence import Evidence, gather
-from ko_integrations.memory.prompt import CITED_HEADER, TokenCounter, quote, render, statement_line
+from ko_integrations.memory.prompt import CITED_HEADER, TokenCounter, quote, render, told_line
 from ko_integrations.memory.recall import named_chains
-from ko_integrations.memory.routing import SURE, Label, label_of, routed_by
+from ko_integrations.memory.routing import Label, is_sure, label_of, routed_by
 from ko_integrations.models import count_tokens
 from ko_integrations.store import KnowledgeStore
 from ko_integrations.types import Answer
@@ -160,7 +160,7 @@ def _router(store: KnowledgeStore, router: Any) -> Callable[..., tuple[Label, An
 
     def by_confidence(inputs: dict[str, Any]) -> tuple[Label, Answer | None]:
         answer = store.ask(inputs["question"])
-        return ("factual" if answer.value is not None and answer.confidence >= SURE else "fuzzy"), answer
+        return ("factual" if is_sure(answer) else "fuzzy"), answer
 
     def given(inputs: dict[str, Any], config: RunnableConfig) -> tuple[Label, Answer | None]:
         question = inputs["question"]
@@ -184,9 +184,7 @@ def _line(document: Document) -> str:
     of = document.metadata
     if not (of.get("subject") and of.get("predicate") and of.get("object") is not None):
         return quote(document.page_content)
-    told = of.get("version", 1) > 1 or of.get("valid_to") or of.get("valid_from") != of.get("recorded_at")
-    since = of.get("valid_from") if told else None
-    return statement_line(of["subject"], of["predicate"], of["object"], since, of.get("valid_to"))
+    return told_line(of)
 
 
 def _result(inputs: dict[str, Any], count: TokenCounter) -> ChainResult:

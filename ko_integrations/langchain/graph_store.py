@@ -1,7 +1,7 @@
 """`KOLangGraphStore`: LangGraph's long-term memory, with the versions of every item kept."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from langgraph.store.base import (
@@ -141,10 +141,10 @@ class KOLangGraphStore(BaseStore):
 
     def _texts(self, op: PutOp) -> list[str]:
         """Return the texts that an item is indexed by: the store's fields, or those the put names."""
-        if self._paths is None or op.index is False:
+        if self._paths is None or op.index is False or not isinstance(op.value, Mapping):
             return []
         paths = self._paths if op.index is None else [(path, tokenize_path(path)) for path in op.index]
-        return [text for _, path in paths for text in get_text_at_path(dict(op.value or {}), path)]
+        return [text for _, path in paths for text in get_text_at_path(dict(op.value), path)]
 
     # -- beyond the contract ------------------------------------------------------------------------------
     def get(  # the contract's, with as_of

@@ -84,6 +84,8 @@ def put_item(
     Raises:
         InvalidInputError: the key, the value or the time to live cannot be stored.
     """
+    if not isinstance(value, Mapping):
+        raise InvalidInputError("value", f"expected a mapping, got {type(value).__name__}")
     held = _head(view, key)
     value, valid_to = dict(value), _end(now, ttl)
     metadata: dict[str, Any] = {"texts": len(texts), "ttl": ttl, "unindexed": None if texts else True}

@@ -15,7 +15,7 @@ from langgraph.channels.untracked_value import UntrackedValue
 from langgraph.runtime import Runtime
 
 from ko_integrations.errors import EmbedderError, KOError, SemanticIndexError
-from ko_integrations.langchain.scope import Namespacer, Scope
+from ko_integrations.langchain.scope import Namespacer, Scope, thread_of_run
 from ko_integrations.langchain.tools import create_ko_tools
 from ko_integrations.memory.prompt import TokenCounter, render_facts
 from ko_integrations.memory.recall import recall
@@ -152,8 +152,16 @@ class KOMemoryMiddleware(AgentMiddleware[KOMemoryState, Any, Any]):
         parts = self._scope.parts(runtime.context)
         named = (*self._scope.store.namespace_path, *parts)
         source = self._source or (named[-1] if named else None)
+        thread, replayed = thread_of_run()
         said = [
-            Said(message.text, key=_key(message), source=source) for message in _new_human_messages(messages)
+            Said(
+                message.text,
+                key=_key(message),
+                source=source,
+                place=_place(thread, message),
+                replayed=replayed,
+            )
+            for message in _new_human_messages(messages)
         ]
         try:
             return {"ko_memory": learn(self._scope.store.namespace(*parts), said).to_dict()}
@@ -180,8 +188,19 @@ def _new_human_messages(messages: Sequence[AnyMessage]) -> list[HumanMessage]:
 
 def _key(message: HumanMessage) -> str | None:
     """Return what names a message for ever: its id, and its text should somebody use an id again."""
-    digest = sha256(message.text.encode(errors="replace")).hexdigest()
-    return f"message {message.id} {digest}" if message.id else None
+    return f"message {message.id} {_digest(message)}" if message.id else None
+
+
+def _place(thread: str | None, message: HumanMessage) -> str | None:
+    """Return what names the words of a message in its thread.
+
+    LangGraph gives a message without an id a new one when it replays the checkpoint that the message came with.
+    """
+    return None if thread is None else f"thread {thread} {_digest(message)}"
+
+
+def _digest(message: HumanMessage) -> str:
+    return sha256(message.text.encode(errors="replace")).hexdigest()
 
 
 def _appended(system: SystemMessage | None, block: str) -> SystemMessage:

@@ -54,7 +54,12 @@ class KORetriever(BaseRetriever):
         where: dict[str, Any] | None = None,
     ) -> list[Document]:
         found = gather(
-            self.store, query, k or self.k, where=where or self.where, as_of=as_of, known_at=known_at
+            self.store,
+            query,
+            self.k if k is None else k,
+            where=self.where if where is None else where,
+            as_of=as_of,
+            known_at=known_at,
         )
         return [evidence_document(piece) for piece in found]
 
@@ -95,7 +100,7 @@ class FastWeightRetriever(BaseRetriever):
         k: int | None = None,
     ) -> list[Document]:
         memory: ReadsHits = self.memory
-        hits = memory.read(query, k or self.k)
+        hits = memory.read(query, self.k if k is None else k)
         return [evidence_document(Evidence(hit.ko, "fast_weight", hit.score)) for hit in hits]
 
     async def _aget_relevant_documents(

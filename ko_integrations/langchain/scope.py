@@ -3,12 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
 
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.store import KnowledgeStore
 
-__all__ = ["Namespacer", "Scope"]
+__all__ = ["Namespacer", "Scope", "thread_of_run"]
 
 Namespacer = Callable[[Any], Sequence[str]]
 """From the runtime context of a run to a namespace below the store's own."""
@@ -60,11 +61,22 @@ class Scope:
         )
 
 
-def _configured() -> tuple[str, ...]:
+def thread_of_run() -> tuple[str | None, bool]:
+    """Return the thread that this is a run of, if any, and whether it began at a checkpoint of the past."""
+    config = _config()
+    thread = config.get("configurable", {}).get("thread_id")
+    return None if thread is None else str(thread), "checkpoint_id" in config.get("metadata", {})
+
+
+def _config() -> RunnableConfig:
     try:
-        configurable = get_config().get("configurable", {})
+        return get_config()
     except RuntimeError:  # not inside a run
-        return ()
+        return {}
+
+
+def _configured() -> tuple[str, ...]:
+    configurable = _config().get("configurable", {})
     found = [str(configurable[name]) for name in ("user_id", "langgraph_user_id") if configurable.get(name)]
     return tuple(found[:1])
 
@@ -72,6 +84,6 @@ def _configured() -> tuple[str, ...]:
 def _checked(parts: Sequence[str]) -> tuple[str, ...]:
     if isinstance(parts, str):
         raise InvalidInputError("namespace", "expected separate strings, got one string")
-    if not tuple(parts):
+    if not all(str(part).strip() for part in parts) or not tuple(parts):
         raise InvalidInputError("namespace", "the context names no one")
     return tuple(parts)

@@ -1,6 +1,5 @@
 """`create_ko_tools`: remember, recall, forget and history for a tool-calling model."""
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
@@ -8,7 +7,6 @@ from langchain.tools import ToolRuntime
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
-from ko_integrations.errors import KOError
 from ko_integrations.langchain.scope import Namespacer, Scope
 from ko_integrations.memory import tools as core
 from ko_integrations.store import KnowledgeStore
@@ -87,15 +85,10 @@ def create_ko_tools(
 
 
 def _tool(function: Callable[..., str]) -> BaseTool:
-    @functools.wraps(function)
-    def explained(*args: object, **kwargs: object) -> str:
-        try:
-            return function(*args, **kwargs)
-        except KOError as error:
-            return core.explain(error)
-
+    name = function.__name__
+    # Whose memory it is may be refused, too.
     return StructuredTool.from_function(
-        explained, name=function.__name__, description=core.DESCRIPTIONS[function.__name__]
+        core.telling(function), name=name, description=core.DESCRIPTIONS[name]
     )
 
 

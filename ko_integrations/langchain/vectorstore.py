@@ -21,6 +21,7 @@ from ko_integrations.memory.documents import (
     remove_documents,
     to_document,
 )
+from ko_integrations.memory.encoding import encode_query, encode_texts
 from ko_integrations.protocols import Embedder
 from ko_integrations.store import KnowledgeStore
 from ko_integrations.times import Moment
@@ -37,11 +38,11 @@ class StoreEmbeddings(Embeddings):
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """Return one vector a text, each of length 1."""
-        return [[float(x) for x in row] for row in self.embedder.encode(texts)]
+        return encode_texts(self.embedder, texts)
 
     def embed_query(self, text: str) -> list[float]:
         """Return the vector of a query."""
-        return self.embed_documents([text])[0]
+        return encode_query(self.embedder, text)
 
 
 class KOVectorStore(VectorStore):

@@ -6,6 +6,7 @@ from typing import Any
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.bridge.pydantic import PrivateAttr
 
+from ko_integrations.memory.encoding import encode_query, encode_texts
 from ko_integrations.protocols import Embedder
 
 __all__ = ["StoreEmbedding"]
@@ -27,16 +28,13 @@ class StoreEmbedding(BaseEmbedding):
         return "StoreEmbedding"
 
     def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
-        return [[float(x) for x in row] for row in self._embedder.encode(texts)]
+        return encode_texts(self._embedder, texts)
 
     def _get_text_embedding(self, text: str) -> list[float]:
         return self._get_text_embeddings([text])[0]
 
     def _get_query_embedding(self, query: str) -> list[float]:
-        encode_query = getattr(self._embedder, "encode_query", None)
-        if encode_query is None:
-            return self._get_text_embedding(query)
-        return [float(x) for x in encode_query(query)]
+        return encode_query(self._embedder, query)
 
     async def _aget_query_embedding(self, query: str) -> list[float]:
         return await asyncio.to_thread(self._get_query_embedding, query)

@@ -24,7 +24,7 @@ class KOMemory(Memory):
     """LlamaIndex' `Memory` with a block of facts that are learnt at once, not when the history overflows.
 
     Every user message is compiled when it is put or set; setting the same history again changes nothing. A
-    block that fails while the history overflows neither loses messages nor breaks the turn.
+    block that fails, when it is read or when the history overflows, neither loses messages nor breaks the turn.
 
     It serialises with the messages of its session (where the chat store is LlamaIndex' own, `SQLAlchemyChatStore`)
     and the name of the store: restored, it finds the store open, or opens it. Other blocks are not saved.
@@ -114,10 +114,25 @@ class KOMemory(Memory):
 
     async def _manage_queue(self) -> None:
         """Pass what overflows to the other blocks; what one of them raises is logged, the messages are archived."""
-        with Survives() as attempt:
+        with Survives("writing a memory block") as attempt:
             await super()._manage_queue()
         if attempt.error is not None:
             _log.warning("a memory block failed; the messages are kept: %s", attempt.error)
+
+    async def _get_memory_blocks_content(
+        self, chat_history: list[ChatMessage], input: str | ChatMessage | None = None, **options: Any
+    ) -> dict[str, Any]:
+        """Read the blocks one by one, in order of priority: one that fails takes no other along."""
+        contents: dict[str, Any] = {}
+        for block in sorted(self.memory_blocks, key=lambda block: -block.priority):
+            alone = self.model_copy(update={"memory_blocks": [block]})
+            with Survives(f"reading the memory block {block.name!r}") as attempt:
+                contents |= await super(KOMemory, alone)._get_memory_blocks_content(
+                    chat_history, input=input, **options
+                )
+            if attempt.error is not None:
+                _log.warning("the turn goes on without the memory block %s: %s", block.name, attempt.error)
+        return contents
 
     async def _learn(self, messages: Sequence[ChatMessage], said: Literal["new", "history"]) -> None:
         if self.facts is not None:

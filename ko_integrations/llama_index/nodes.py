@@ -14,7 +14,7 @@ from llama_index.core.vector_stores.utils import metadata_dict_to_node, node_to_
 
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.filters import Where
-from ko_integrations.memory.documents import DOCUMENT, document_where, latest_metadata
+from ko_integrations.memory.documents import DOCUMENT, document_where, latest_metadata, stated_fact
 from ko_integrations.memory.evidence import Evidence, evidence_metadata
 from ko_integrations.memory.sources import PRINT
 from ko_integrations.types import Fact, KnowledgeObject
@@ -45,22 +45,20 @@ _PLAIN = {
 def node_fact(node: BaseNode) -> Fact:
     """Return a node as a fact whose source is its document.
 
-    In the slot that `subject` and `predicate` in its metadata name, so that a second node about the same
-    fact supersedes the first; else under the node's own id.
+    In the slot that `subject` and `predicate` in its metadata name (see `stated_fact`), so that a second node
+    about the same fact supersedes the first; else under the node's own id.
+
+    Raises:
+        InvalidInputError: its metadata gives a time that is none.
     """
     text = node.get_content(metadata_mode=MetadataMode.NONE)
     metadata = {**node_to_metadata_dict(node, remove_text=True), NODE_ID: node.node_id, PRINT: node.hash}
-    subject, predicate = node.metadata.get("subject"), node.metadata.get("predicate")
-    is_fact = all(isinstance(name, str) and name.strip() for name in (subject, predicate))
-    return Fact(
-        subject=str(subject) if is_fact else node.node_id,
-        predicate=str(predicate) if is_fact else DOCUMENT,
-        object=node.metadata.get("object", text) if is_fact else {"text": text, "hash": node.hash},
-        source=node.ref_doc_id,
-        metadata=metadata,
-        text=text,
-        vector=node.embedding,
-        verbatim=not is_fact,
+    stated = stated_fact(text, node.metadata)
+    if stated is None:
+        held = {"text": text, "hash": node.hash}
+        stated = Fact(subject=node.node_id, predicate=DOCUMENT, object=held, text=text, verbatim=True)
+    return stated.model_copy(
+        update={"source": node.ref_doc_id, "metadata": metadata, "vector": node.embedding}
     )
 
 
@@ -103,8 +101,9 @@ def to_where(filters: MetadataFilters | None, **among: Sequence[str] | None) -> 
     """
     # An index that keeps no ids of its own asks for an empty list of them, and means all.
     clauses = [_among(key, list(values)) for key, values in among.items() if values]
-    if filters is not None and filters.filters:
+    if filters is not None:
         clauses.append(_group(filters))
+    clauses = [clause for clause in clauses if clause]
     return {"$and": clauses} if clauses else None
 
 
@@ -115,7 +114,10 @@ def _among(key: str, values: list[str]) -> Mapping[str, Any]:
 
 
 def _group(filters: MetadataFilters) -> Mapping[str, Any]:
-    clauses = [_group(each) if isinstance(each, MetadataFilters) else _one(each) for each in filters.filters]
+    parts = (_group(each) if isinstance(each, MetadataFilters) else _one(each) for each in filters.filters)
+    clauses = [part for part in parts if part]
+    if not clauses:  # a group of nothing restricts nothing, whatever joins it
+        return {}
     match filters.condition:
         case FilterCondition.OR:
             return {"$or": clauses}

@@ -45,10 +45,11 @@ class KOQueryEngine(RetrieverQueryEngine):
         retriever: KORetriever | None = None,
         llm: LLM | None = None,
         response_synthesizer: BaseSynthesizer | None = None,
+        streaming: bool = False,
         k: int = 5,
         **options: Any,
     ) -> None:
-        """Answer from `store`, or through a `retriever` of one's own.
+        """Answer from `store`, or through a `retriever` of one's own; `streaming` lets `llm` answer as a stream.
 
         `options` are those of `RetrieverQueryEngine` (`node_postprocessors`, `callback_manager`).
 
@@ -62,7 +63,9 @@ class KOQueryEngine(RetrieverQueryEngine):
         self._facts = retriever
         self._writes = llm is not None or response_synthesizer is not None
         # Given explicitly: the base class would resolve Settings.llm, and with it an API key, for nothing.
-        synthesizer = response_synthesizer or get_response_synthesizer(llm=llm or MockLLM())
+        synthesizer = response_synthesizer or get_response_synthesizer(
+            llm=llm or MockLLM(), streaming=streaming
+        )
         super().__init__(retriever=retriever, response_synthesizer=synthesizer, **options)
 
     @dispatcher.span

@@ -11,7 +11,7 @@ from llama_index.core.tools.types import ToolMetadata
 
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.llama_index.events import QuestionRouted, dispatcher
-from ko_integrations.memory.routing import SURE, Label, label_of
+from ko_integrations.memory.routing import Label, is_sure, label_of
 from ko_integrations.store import KnowledgeStore
 
 __all__ = ["KOSelector"]
@@ -57,8 +57,8 @@ class KOSelector(BaseSelector):
         if self._router is None:
             assert self._store is not None  # one of the two is set
             answer = self._store.ask(question)
-            factual = answer.value is not None and answer.confidence >= SURE
-            return "factual" if factual else "fuzzy", answer.confidence, f"ask went {answer.route}"
+            label: Label = "factual" if is_sure(answer) else "fuzzy"
+            return label, answer.confidence, f"ask went {answer.route}"
         decision = (self._router.classify if hasattr(self._router, "classify") else self._router)(question)
         return (
             label_of(decision),

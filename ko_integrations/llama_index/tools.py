@@ -1,14 +1,11 @@
 """`KOToolSpec`: remember, recall, forget and history as tools of an agent."""
 
 import asyncio
-from collections.abc import Callable
-from typing import Any
 
 from llama_index.core.tools import FunctionTool, ToolMetadata
 from llama_index.core.tools.tool_spec.base import SPEC_FUNCTION_TYPE, BaseToolSpec
 from llama_index.core.tools.utils import create_schema_from_function
 
-from ko_integrations.errors import KOError
 from ko_integrations.memory import tools
 from ko_integrations.store import KnowledgeStore
 
@@ -39,25 +36,21 @@ class KOToolSpec(BaseToolSpec):
         self, subject: str, predicate: str, value: str | int | float | bool, valid_from: str | None = None
     ) -> str:
         """Store one fact and say what that did."""
-        return self._said(
-            lambda: tools.remember(
-                self.store, subject, predicate, value, valid_from=valid_from, source=self.source
-            )
+        return tools.remember(
+            self.store, subject, predicate, value, valid_from=valid_from, source=self.source
         )
 
     def recall(self, query: str) -> str:
         """Say what is on record for a question."""
-        return self._said(lambda: tools.recall(self.store, query, k=self.k))
+        return tools.recall(self.store, query, k=self.k)
 
     def forget(self, subject: str, predicate: str, value: str | None = None, erase: bool = False) -> str:
         """Retract a fact, or erase it with its history, and say what that did."""
-        return self._said(
-            lambda: tools.forget(self.store, subject, predicate, value=value, erase=erase, source=self.source)
-        )
+        return tools.forget(self.store, subject, predicate, value=value, erase=erase, source=self.source)
 
     def history(self, subject: str, predicate: str) -> str:
         """Say what values a fact has had, oldest first."""
-        return self._said(lambda: tools.history(self.store, subject, predicate))
+        return tools.history(self.store, subject, predicate)
 
     async def aremember(
         self, subject: str, predicate: str, value: str | int | float | bool, valid_from: str | None = None
@@ -92,10 +85,3 @@ class KOToolSpec(BaseToolSpec):
             for name, text in tools.DESCRIPTIONS.items()
         }
         return super().to_tool_list(spec_functions, {**described, **(func_to_metadata_mapping or {})})
-
-    @staticmethod
-    def _said(call: Callable[[], Any]) -> str:
-        try:
-            return str(call())
-        except KOError as error:
-            return tools.explain(error)

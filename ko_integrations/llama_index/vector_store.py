@@ -22,6 +22,7 @@ from ko_integrations.llama_index.events import emit_retracted, emit_writes
 from ko_integrations.llama_index.nodes import DOC_ID, NODE_ID, node_fact, to_node, to_where
 from ko_integrations.llama_index.stores import find_store, name_of
 from ko_integrations.memory.documents import DOCUMENT, end_fact, fact_history, key_id
+from ko_integrations.memory.sources import resume
 from ko_integrations.store import KnowledgeStore
 from ko_integrations.times import Moment
 from ko_integrations.types import Hit, KnowledgeObject
@@ -102,10 +103,12 @@ class KOVectorStore(BasePydanticVectorStore):
     def add(self, nodes: Sequence[BaseNode], **_: Any) -> list[str]:
         """Store nodes, all or none, and return their ids; embeddings they bring are used.
 
+        A document that was deleted and comes again was edited: its nodes go on from their versions before.
+
         Raises:
             InvalidInputError: a node cannot be stored, or its embedding has another dimension.
         """
-        emit_writes(self._store.update_many([node_fact(node) for node in nodes]))
+        emit_writes(resume(self._store, [node_fact(node) for node in nodes]))
         return [node.node_id for node in nodes]
 
     def delete(self, ref_doc_id: str, **_: Any) -> None:

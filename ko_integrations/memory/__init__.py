@@ -1,6 +1,7 @@
 """What the adapters of both frameworks share; it knows neither.
 
 - `documents`: texts with metadata as facts under the caller's own ids, and filters over them;
+- `encoding`: a store's embedder in plain lists of numbers;
 - `evidence`: the facts for a question, those that answer it first;
 - `recall`: the current facts that a turn of a conversation needs;
 - `turns`: what a person said, compiled and stored once;

@@ -35,6 +35,7 @@ __all__ = [
     "latest_metadata",
     "put_documents",
     "remove_documents",
+    "stated_fact",
     "to_document",
 ]
 
@@ -107,22 +108,38 @@ def _is_slot_id(id: str) -> bool:
 
 def _to_fact(document: StoredDocument, known: Mapping[str, KnowledgeObject]) -> Fact:
     metadata = dict(document.metadata)
-    subject, predicate = metadata.get("subject"), metadata.get("predicate")
     slot = known.get(document.id or "")
     if slot is not None and slot.predicate != DOCUMENT:
-        subject, predicate = subject or slot.subject, predicate or slot.predicate
-    elif document.id is not None or not (_is_name(subject) and _is_name(predicate)):
+        named = {"subject": slot.subject, "predicate": slot.predicate}
+        stated = stated_fact(
+            document.text, {**metadata, **{key: metadata.get(key) or named[key] for key in named}}
+        )
+    else:
+        stated = stated_fact(document.text, metadata) if document.id is None else None
+    if stated is None:
         return _document_fact(document, metadata)
+    source = _typed(metadata.get("source"), str)
+    return stated.model_copy(update={"source": source, "metadata": metadata, "vector": document.vector})
+
+
+def stated_fact(text: str, metadata: Mapping[str, Any]) -> Fact | None:
+    """Return the fact that a text states by its metadata: `subject` and `predicate`, or None without these.
+
+    The value is `object`, or the text; it holds from `valid_from` to `valid_to`, where they are given.
+
+    Raises:
+        InvalidInputError: a time that is none.
+    """
+    subject, predicate = metadata.get("subject"), metadata.get("predicate")
+    if not (_is_name(subject) and _is_name(predicate)):
+        return None
     return Fact(
         subject=str(subject),
         predicate=str(predicate),
-        object=metadata.get("object", document.text),
-        source=_typed(metadata.get("source"), str),
+        object=metadata.get("object", text),
         valid_from=_moment(metadata.get("valid_from"), "valid_from"),
         valid_to=_moment(metadata.get("valid_to"), "valid_to"),
-        metadata=metadata,
-        text=document.text,
-        vector=document.vector,
+        text=text,
     )
 
 
@@ -243,6 +260,8 @@ def document_where(where: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     """
     if not where:
         return None
+    if not isinstance(where, Mapping):
+        raise InvalidInputError("filter", f"expected a mapping, got {type(where).__name__}")
     return {"$and": [_document_clause(key, operand) for key, operand in where.items()]}
 
 

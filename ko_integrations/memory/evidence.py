@@ -1,23 +1,20 @@
 """Facts for a question: those that answer it, then the nearest."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ko_integrations.errors import InvalidInputError
-from ko_integrations.filters import Condition, Where, compile_where
-from ko_integrations.memory.recall import named_subjects
-from ko_integrations.memory.routing import SURE
-from ko_integrations.times import Moment, to_micros
+from ko_integrations.filters import Where, compile_where
+from ko_integrations.memory.prompt import described
+from ko_integrations.memory.recall import named_chains
+from ko_integrations.memory.routing import is_sure
+from ko_integrations.times import Moment
 from ko_integrations.types import Answer, KnowledgeObject
 
 if TYPE_CHECKING:
     from ko_integrations.store import KnowledgeStore
 
-__all__ = ["MAX_CHAIN", "Evidence", "evidence_metadata", "gather"]
-
-MAX_CHAIN = 100
-"""Versions that a question about a change brings at most."""
+__all__ = ["Evidence", "evidence_metadata", "gather"]
 
 
 @dataclass(frozen=True)
@@ -48,7 +45,7 @@ def gather(
     """Return up to k facts for a question: what `ask` rests its answer on, then the nearest that hold.
 
     `answer` saves asking again. `as_of` asks and searches at that moment. With `chains`, a question that `ask`
-    is not sure of and that names stored subjects brings every version of their facts, up to `MAX_CHAIN`, so
+    is not sure of and that names stored subjects brings every version of their facts (`named_chains`), so
     that a change can be told (main paper 4.2.9).
 
     Raises:
@@ -59,9 +56,10 @@ def gather(
     condition = compile_where(where)
     if answer is None:
         answer = store.ask(question, now=as_of, known_at=known_at)
-    sure = answer.value is not None and answer.confidence >= SURE
-    if chains and not sure and (told := _chains(store, question, condition, as_of, known_at)):
-        return [Evidence(ko, "subject") for ko in told]
+    if chains and not is_sure(answer):
+        told = named_chains(store, question, condition=condition, as_of=as_of, known_at=known_at)
+        if told:
+            return [Evidence(ko, "subject") for ko in told]
     facts = answer.facts if answer.value is not None else ()
     found = [Evidence(ko, answer.route) for ko in facts if condition is None or condition(ko)][:k]
     if len(found) < k:
@@ -72,43 +70,16 @@ def gather(
     return found
 
 
-def _chains(
-    store: "KnowledgeStore", question: str, condition: Condition | None, as_of: Moment | None,
-    known_at: Moment | None,
-) -> list[KnowledgeObject]:  # fmt: skip
-    """Return the versions of the named subjects' facts that had begun by `as_of`, each slot oldest first."""
-    until = None if as_of is None else to_micros(as_of, "as_of")
-    told = [
-        ko
-        for subject in named_subjects(store, question)
-        for predicate in store.predicates(subject)
-        for ko in store.history(subject, predicate, known_at=known_at)
-        if (until is None or to_micros(ko.valid_from, "valid_from") <= until)
-        and (condition is None or condition(ko))
-    ]
-    return told[:MAX_CHAIN]
-
-
 def evidence_metadata(piece: Evidence) -> dict[str, Any]:
     """Return what a framework's document or node says of a fact, as JSON: slot, version, route and times."""
     ko, provenance = piece.ko, piece.ko.provenance
     metadata = {
+        **described(ko),
         "id": ko.id,
         "reference": ko.reference,
-        "version": provenance.version,
-        "subject": ko.subject,
-        "predicate": ko.predicate,
-        "object": ko.object,
         "source": provenance.source,
         "sources": list(provenance.sources),
         "confidence": provenance.confidence,
-        "valid_from": _iso(ko.valid_from),
-        "valid_to": _iso(ko.valid_to),
-        "recorded_at": _iso(provenance.recorded_at),
         "route": piece.route,
     }
     return metadata if piece.score is None else metadata | {"score": piece.score}
-
-
-def _iso(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat()

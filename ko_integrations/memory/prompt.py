@@ -6,7 +6,7 @@ close the block it stands in.
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Generic, TypeVar
@@ -19,11 +19,12 @@ __all__ = [
     "MEMORY_HEADER",
     "Rendered",
     "TokenCounter",
+    "described",
     "fact_line",
     "quote",
     "render",
     "render_facts",
-    "statement_line",
+    "told_line",
 ]
 
 T = TypeVar("T")
@@ -79,24 +80,27 @@ def fact_line(ko: KnowledgeObject) -> str:
 
     Since when it holds is said where that tells something: the value changed then, or somebody stated the time.
     """
-    provenance = ko.provenance
-    told = provenance.version > 1 or ko.valid_to is not None or ko.valid_from != provenance.recorded_at
-    since = ko.valid_from.isoformat() if told else None
-    return statement_line(ko.subject, ko.predicate, ko.object, since, _iso(ko.valid_to))
+    return told_line(described(ko))
 
 
-def statement_line(
-    subject: str, predicate: str, object: Any, valid_from: str | None = None, valid_to: str | None = None
-) -> str:
-    """Return a statement as one line of a prompt; times are ISO 8601 and shown to the day."""
-    line = f"{_name(subject)}, {_name(predicate.replace('_', ' '))}: {quote(object)}"
-    if valid_to is not None:
-        return f"{line} (from {(valid_from or '')[:10]} to {valid_to[:10]})"
-    return line if valid_from is None else f"{line} (since {valid_from[:10]})"
+def described(ko: KnowledgeObject) -> dict[str, Any]:
+    """Return what a framework's document says of the fact that it holds: the statement, its version and times."""
+    return {
+        "subject": ko.subject, "predicate": ko.predicate, "object": ko.object, "version": ko.provenance.version,
+        "valid_from": ko.valid_from.isoformat(), "valid_to": None if ko.valid_to is None else ko.valid_to.isoformat(),
+        "recorded_at": ko.provenance.recorded_at.isoformat(),
+    }  # fmt: skip
 
 
-def _iso(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat()
+def told_line(of: Mapping[str, Any]) -> str:
+    """Return a fact as it is described (see `described`) as the line that `fact_line` gives; times to the day."""
+    line = f"{_name(of['subject'])}, {_name(of['predicate'].replace('_', ' '))}: {quote(of['object'])}"
+    since, until = of.get("valid_from"), of.get("valid_to")
+    if until is not None:
+        return f"{line} (from {(since or '')[:10]} to {until[:10]})"
+    if since is None or (of.get("version", 1) <= 1 and since == of.get("recorded_at")):
+        return line
+    return f"{line} (since {since[:10]})"
 
 
 def render_facts(

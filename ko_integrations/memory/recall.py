@@ -1,13 +1,16 @@
 """Which current facts a turn of a conversation needs."""
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ko_integrations.errors import EmbedderError, SemanticIndexError
+from ko_integrations.filters import Condition
 from ko_integrations.memory.documents import INTERNAL
 from ko_integrations.query.lexicon import lexicon_of
 from ko_integrations.query.linking import link
 from ko_integrations.query.words import FUNCTION_WORDS, words_of
+from ko_integrations.times import Moment, to_micros
 from ko_integrations.types import KnowledgeObject
 
 if TYPE_CHECKING:
@@ -18,6 +21,8 @@ __all__ = ["Recalled", "named_chains", "named_subjects", "recall"]
 MAX_WORDS = 256
 """Words of a message in which subjects are looked for, so that a pasted document costs no more than a page."""
 
+MAX_CHAIN = 100
+"""Versions that a question about a change brings at most."""
 
 MAX_NAMED = 100
 """Facts of named subjects that are kept: more than fits into any prompt."""
@@ -66,17 +71,30 @@ def named_subjects(store: "KnowledgeStore", text: str) -> list[str]:
     return list(dict.fromkeys(mention.subject for mention in mentions))
 
 
-def named_chains(store: "KnowledgeStore", text: str) -> list[KnowledgeObject]:
-    """Return every version of every fact of the subjects that a text names, each slot oldest first.
+def named_chains(
+    store: "KnowledgeStore",
+    text: str,
+    *,
+    condition: Condition | None = None,
+    as_of: Moment | None = None,
+    known_at: Moment | None = None,
+) -> list[KnowledgeObject]:
+    """Return the versions of the facts of the subjects that a text names, each slot oldest first.
+
+    At most `MAX_CHAIN`, of those that pass `condition` and had begun by `as_of`.
 
     Source: main paper 4.2.9 (the whole version chain comes along, so that a change can be told).
     """
-    return [
+    until = None if as_of is None else to_micros(as_of, "as_of")
+    told = (
         ko
         for subject in named_subjects(store, text)
         for predicate in store.predicates(subject)
-        for ko in store.history(subject, predicate)
-    ]
+        for ko in store.history(subject, predicate, known_at=known_at)
+        if (until is None or to_micros(ko.valid_from, "valid_from") <= until)
+        and (condition is None or condition(ko))
+    )
+    return list(islice(told, MAX_CHAIN))
 
 
 class _SpokenOf:

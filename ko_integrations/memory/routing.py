@@ -4,13 +4,19 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from ko_integrations.errors import InvalidInputError
+from ko_integrations.types import Answer
 
-__all__ = ["SURE", "Label", "label_of", "routed_by"]
+__all__ = ["SURE", "Label", "is_sure", "label_of", "routed_by"]
 
 Label = Literal["factual", "fuzzy"]
 
 SURE = 0.5
 """The confidence of `ask` from which a question is called factual where no router was given."""
+
+
+def is_sure(answer: Answer) -> bool:
+    """Tell whether `ask` found an answer that it vouches for: what a factual question has."""
+    return answer.value is not None and answer.confidence >= SURE
 
 
 def routed_by(router: Any, question: str) -> Label:

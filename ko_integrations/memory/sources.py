@@ -1,20 +1,25 @@
 """What a source says now: what is new in it is stated, what vanished from it is withdrawn, the rest is left alone."""
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from ko_integrations.errors import InvalidInputError
 from ko_integrations.identity import canonical_value
+from ko_integrations.log.contract import Assertion, Entry
 from ko_integrations.protocols import Extraction
 from ko_integrations.times import to_micros
 from ko_integrations.types import Fact, KnowledgeObject, WriteResult
+from ko_integrations.writing import append_entries
 
 if TYPE_CHECKING:
     from ko_integrations.store import KnowledgeStore
 
-__all__ = ["PRINT", "Restated", "Saying", "restate"]
+__all__ = ["PRINT", "Restated", "Saying", "restate", "resume"]
 
 PRINT = "ko_print"
 """Metadata key of what tells two states of a piece apart besides its value."""
@@ -171,3 +176,58 @@ def _once(facts: Iterable[Fact]) -> list[Fact]:
         ])  # fmt: skip
         seen.setdefault(key, fact)
     return list(seen.values())
+
+
+# -- sources that come back ---------------------------------------------------------------------------------
+def resume(store: "KnowledgeStore", facts: Sequence[Fact]) -> list[WriteResult]:
+    """State facts, all or none; where their source was withdrawn, what it said in the same slots counts again.
+
+    A framework updates a document by deleting it and inserting it anew. Deleting withdraws the document, so that
+    what others say shows at once; inserting it again shows that it was edited, and the chain goes on where it was.
+
+    Raises:
+        BatchError: facts that cannot be stored; nothing was.
+    """
+    with store.batch():
+        before = _withdrawn(store, _sources_by_slot(store, facts))
+        append_entries(store.handle, [_entry(assertion) for assertion in before])
+        return store.update_many(facts)
+
+
+def _sources_by_slot(store: "KnowledgeStore", facts: Sequence[Fact]) -> dict[bytes, set[str]]:
+    found: dict[bytes, set[str]] = defaultdict(set)
+    place = store.handle.addresser.place
+    for fact in facts:
+        if fact.source is not None:
+            with suppress(InvalidInputError):  # a bad fact is refused later, with all the others
+                address = place(
+                    store.namespace_path, fact.subject, fact.predicate, fact.object, verbatim=fact.verbatim
+                )
+                found[address.slot].add(fact.source)
+    return found
+
+
+def _withdrawn(store: "KnowledgeStore", sources: Mapping[bytes, set[str]]) -> list[Assertion]:
+    """Return what sources had said in slots and took back, where they say nothing there now; each once."""
+    log = store.handle.log
+    ever = log.chains(list(sources), withdrawn=True) if sources else {}
+    held = log.chains(list(ever)) if ever else {}
+    found: dict[tuple[object, ...], Assertion] = {}
+    for slot, chain in ever.items():
+        standing = held.get(slot, [])
+        gone = sources[slot] - {each.source for each in standing}
+        stood = {each.sequence for each in standing}
+        for each in chain:
+            if each.source in gone and each.sequence not in stood:
+                found.setdefault(
+                    (slot, each.source, each.kind, each.value, each.valid_from, each.valid_to), each
+                )
+    return list(found.values())
+
+
+def _entry(said: Assertion) -> Entry:
+    return Entry(
+        address=said.address, subject=said.subject, predicate=said.predicate, kind=said.kind, value=said.value,
+        valid_from=said.valid_from, valid_to=said.valid_to, source=said.source, confidence=said.confidence,
+        metadata=said.metadata, text=said.text,
+    )  # fmt: skip

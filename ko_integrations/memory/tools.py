@@ -4,8 +4,9 @@ They answer with what a model can act on, errors included, and never with text t
 instruction: values are quoted.
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import functools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, ParamSpec
 
 from ko_integrations.errors import InvalidInputError, KOError
 from ko_integrations.identity import normalize_name
@@ -17,7 +18,9 @@ from ko_integrations.types import KnowledgeObject, WriteResult
 if TYPE_CHECKING:
     from ko_integrations.store import KnowledgeStore
 
-__all__ = ["DESCRIPTIONS", "forget", "history", "recall", "remember"]
+__all__ = ["DESCRIPTIONS", "forget", "history", "recall", "remember", "telling"]
+
+P = ParamSpec("P")
 
 DESCRIPTIONS = {
     "remember": (
@@ -34,6 +37,20 @@ DESCRIPTIONS = {
 """What the tools do, in words for a model."""
 
 
+def telling(tool: Callable[P, str]) -> Callable[P, str]:
+    """Make a tool tell the model what the store refuses, so that it can mend its call."""
+
+    @functools.wraps(tool)
+    def told(*args: P.args, **kwargs: P.kwargs) -> str:
+        try:
+            return tool(*args, **kwargs)
+        except KOError as error:
+            return f"{'Refused' if isinstance(error, InvalidInputError) else 'Not done'}: {error}"
+
+    return told
+
+
+@telling
 def remember(
     store: "KnowledgeStore",
     subject: str,
@@ -65,11 +82,13 @@ def _said(result: WriteResult) -> str:
     return f"Stored: {line}."
 
 
+@telling
 def recall(store: "KnowledgeStore", query: str, *, k: int = 5) -> str:
     """Say what is on record for a question."""
     return _listed([piece.ko for piece in gather(store, query, k)], "Nothing on record.")
 
 
+@telling
 def forget(
     store: "KnowledgeStore",
     subject: str,
@@ -118,6 +137,7 @@ def _is(ko: KnowledgeObject, value: str) -> bool:
     return normalize_name(str(ko.object)) == normalize_name(value)
 
 
+@telling
 def history(store: "KnowledgeStore", subject: str, predicate: str) -> str:
     """Say what values a fact has had, oldest first."""
     return _listed(store.history(subject, predicate), "Nothing on record.")
@@ -125,9 +145,3 @@ def history(store: "KnowledgeStore", subject: str, predicate: str) -> str:
 
 def _listed(facts: Sequence[KnowledgeObject], nothing: str, opening: str = "") -> str:
     return "\n".join(f"{opening}{fact_line(ko)}" for ko in facts) if facts else nothing
-
-
-def explain(error: KOError) -> str:
-    """Say to a model what went wrong, so that it can mend its call."""
-    kind = "Refused" if isinstance(error, InvalidInputError) else "Not done"
-    return f"{kind}: {error}"

@@ -25,12 +25,17 @@ class Said:
         key: names the message for ever (its id); None where it has none, and a repetition is then one more
             statement of the same.
         source: who is named as the source of what it states.
+        place: names its words in the conversation: should the conversation be replayed, a message may come
+            again under another key.
+        replayed: it is; what was learnt of these words is not learnt again.
     """
 
     text: str
     key: str | None = None
     source: str | None = None
     said_at: datetime | None = None
+    place: str | None = None
+    replayed: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,12 +79,16 @@ def _plain(ko: KnowledgeObject) -> dict[str, Any]:
 
 
 class Survives:
-    """Report what a compiler raises instead of passing it on: a memory must not break the conversation.
+    """Report what a part of somebody else's raises instead of passing it on: a memory must not break the conversation.
 
-    A compiler can be anybody's, and what it raises shares no root but `Exception`.
+    A compiler or a memory block can be anybody's, and what it raises shares no root but `Exception`.
     """
 
     error: str | None = None
+
+    def __init__(self, doing: str) -> None:
+        """Name what is tried, for the log."""
+        self._doing = doing
 
     def __enter__(self) -> "Survives":
         return self
@@ -89,7 +98,7 @@ class Survives:
             return False
         self.error = f"{type(error).__name__}: {error}"
         if not isinstance(error, KOError):
-            _log.exception("compiling a message failed")
+            _log.exception("%s failed", self._doing)
         return True
 
 
@@ -104,9 +113,18 @@ def learn(store: "KnowledgeStore", messages: Iterable[Said]) -> Learnt:
     for said in messages:
         if not said.text.strip():
             continue
-        with Survives() as attempt:
-            reports.append(store.write(said.text, source=said.source, said_at=said.said_at, once=said.key))
+        with Survives("compiling a message") as attempt:
+            reports.append(_learn(store, said))
         if attempt.error is not None:
             _log.warning("nothing was stored of message %s: %s", said.key, attempt.error)
             errors.append((said.key, attempt.error))
     return Learnt(tuple(reports), tuple(errors))
+
+
+def _learn(store: "KnowledgeStore", said: Said) -> WriteReport:
+    if said.replayed and said.place is not None and store.marked(said.place):
+        return WriteReport(repeated=True)
+    report = store.write(said.text, source=said.source, said_at=said.said_at, once=said.key)
+    if said.place is not None and (report.results or report.retracted):
+        store.mark(said.place)
+    return report

@@ -129,6 +129,13 @@ def test_a_batch_is_stored_whole_or_not_at_all(memory: KOLangGraphStore) -> None
     assert memory.search(("u",)) == []
 
 
+@pytest.mark.parametrize("value", [["x"], "x", 1])
+def test_a_value_must_be_a_mapping(memory: KOLangGraphStore, value: Any) -> None:
+    with pytest.raises(InvalidInputError, match="value"):
+        memory.put(("u",), "k", value)
+    assert memory.search(("u",)) == []
+
+
 def test_namespaces_are_checked_in_batches_too(memory: KOLangGraphStore) -> None:
     for operation in [GetOp(("a.b",), "k"), PutOp(("",), "k", {}), SearchOp(("a.b",)), GetOp((1,), "k")]:
         with pytest.raises(InvalidNamespaceError):

@@ -150,19 +150,39 @@ def test_summaries_put_in_as_human_messages_are_not_learnt(
     assert compiler.texts == ["hello"]
 
 
-def test_an_old_turn_never_supersedes_a_newer_fact(store: KnowledgeStore, scripted: Any) -> None:
+@pytest.mark.parametrize("named", [True, False])
+def test_an_old_turn_never_supersedes_a_newer_fact(store: KnowledgeStore, scripted: Any, named: bool) -> None:
     """Replaying a checkpointed thread from any point, or the same messages twice, changes nothing."""
     built = agent(scripted(OK), store, checkpointer=InMemorySaver())
     for number, text in enumerate(["city: Bern", "city: Basel", "hello"]):
-        say(built, text, thread="t", id=f"m{number}")
+        say(built, text, thread="t", **({"id": f"m{number}"} if named else {}))
     alice = store.namespace("alice")
     before = [ko.model_dump() for ko in alice.history("user", "city")]
     for snapshot in list(built.get_state_history({"configurable": {"thread_id": "t"}})):
         if snapshot.next:
             built.invoke(None, snapshot.config, context=Who("alice"))
-    for number, text in enumerate(["city: Bern", "city: Basel"]):
+    for number, text in enumerate(["city: Bern", "city: Basel"]) if named else ():
         say(built, text, thread="other", id=f"m{number}")
     assert [ko.model_dump() for ko in alice.history("user", "city")] == before
+
+
+def test_a_thread_that_forks_learns_what_is_new_in_it(store: KnowledgeStore, scripted: Any) -> None:
+    built = agent(scripted(OK), store, checkpointer=InMemorySaver())
+    for text in ("city: Bern", "city: Basel", "city: Bern"):
+        say(built, text, thread="t")
+    [*_, start] = built.get_state_history({"configurable": {"thread_id": "t"}})
+    forked = {"messages": [HumanMessage("city: Chur")]}
+    built.invoke(forked, start.config, context=Who("alice"))
+    cities = [ko.object for ko in store.namespace("alice").history("user", "city")]
+    assert cities == ["Bern", "Basel", "Bern", "Chur"]
+
+
+def test_a_message_that_is_edited_counts_anew(store: KnowledgeStore, scripted: Any) -> None:
+    built = agent(scripted(OK), store, checkpointer=InMemorySaver())
+    for text in ("city: Bern", "city: Basel", "city: Basel"):
+        said = say(built, text, thread="t", id="m")
+    assert [message.text for message in said["messages"] if message.type == "human"] == ["city: Basel"]
+    assert [ko.object for ko in store.namespace("alice").history("user", "city")] == ["Bern", "Basel"]
 
 
 def test_a_failing_model_loses_no_statement(
@@ -224,6 +244,13 @@ def test_a_context_that_names_no_one_is_refused(store: KnowledgeStore, scripted:
     with pytest.raises(InvalidInputError, match="user_id"):
         built.invoke({"messages": [HumanMessage("hi")]}, context=Other("red"))
     assert store.count() == 0
+
+
+@pytest.mark.parametrize("nobody", ["", " "])
+def test_a_blank_name_is_nobodys(store: KnowledgeStore, scripted: Any, nobody: str) -> None:
+    with pytest.raises(InvalidInputError, match="names no one"):
+        say(agent(scripted(OK), store), "city: Bern", user=nobody)
+    assert store.namespaces() == []
 
 
 def test_the_namespace_can_be_chosen(store: KnowledgeStore, scripted: Any) -> None:

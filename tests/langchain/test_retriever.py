@@ -30,6 +30,14 @@ def test_the_exact_fact_comes_first_then_current_ones(filled: KnowledgeStore) ->
     assert len({d.metadata["id"] for d in found}) == 3
 
 
+def test_a_retriever_of_nothing_is_refused(filled: KnowledgeStore) -> None:
+    with pytest.raises(InvalidInputError, match="k:"):
+        KORetriever(store=filled).invoke(QUESTION, k=0)
+    about_bob = KORetriever(store=filled, where={"subject": "Bob"})
+    assert {d.metadata["subject"] for d in about_bob.invoke(QUESTION)} == {"Bob"}
+    assert {d.metadata["subject"] for d in about_bob.invoke(QUESTION, where={})} == {"Alice", "Bob"}
+
+
 def test_metadata_says_where_a_fact_comes_from(filled: KnowledgeStore) -> None:
     [found] = KORetriever(store=filled, k=1).invoke(QUESTION)
     ko = filled.read_exact("Alice", "city")

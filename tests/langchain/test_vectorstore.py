@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -260,3 +261,29 @@ def test_clean_up_retracts_what_did_not_come_again(vectors: KOVectorStore, clean
     assert vectors.store.count() == left
     assert result["num_deleted"] == 4 - left
     assert vectors.store.read_exact("Alice", "city") is not None
+
+
+class Asymmetric:
+    """Encodes questions otherwise than documents, as models with a query prompt do."""
+
+    model_id, dimension = "asymmetric", 2
+
+    def encode(self, texts: Any) -> Any:
+        return np.array([[1.0, 0.0] if "a" in text else [0.0, 1.0] for text in texts], dtype=np.float32)
+
+    def encode_query(self, text: str) -> Any:
+        return np.array([0.0, 1.0], dtype=np.float32)
+
+
+def test_every_search_encodes_a_question_as_one() -> None:
+    with KnowledgeStore.open(":memory:", embedder=Asymmetric()) as store:
+        docs = KOVectorStore(store)
+        docs.add_texts(["a", "b"], ids=["a", "b"])
+        assert docs.embeddings.embed_query("a") == [0.0, 1.0]
+        assert docs.similarity_search("a", 1)[0].id == "b"
+        assert docs.max_marginal_relevance_search("a", 1)[0].id == "b"
+
+
+def test_a_filter_must_be_a_mapping(vectors: KOVectorStore) -> None:
+    with pytest.raises(InvalidInputError, match="filter: expected a mapping"):
+        vectors.similarity_search("x", filter=lambda document: True)

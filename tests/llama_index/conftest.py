@@ -72,7 +72,7 @@ class ScriptedLLM(CustomLLM):
         return CompletionResponse(text=self.reply)
 
     def stream_complete(self, prompt: str, formatted: bool = False, **_: Any) -> CompletionResponseGen:
-        yield self.complete(prompt)
+        yield self.complete(prompt).model_copy(update={"delta": self.reply})
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent
 from llama_index.core.base.llms.types import ChatMessage
-from llama_index.core.memory import BaseMemoryBlock, Memory
+from llama_index.core.memory import BaseMemoryBlock, Memory, StaticMemoryBlock
 from llama_index.core.memory.memory import InsertMethod
 from llama_index.core.workflow import Context, JsonSerializer
 
@@ -194,6 +194,24 @@ async def test_another_block_that_raises_loses_no_message(store: KnowledgeStore)
         )
     assert len(await memory.aget_all()) == 9
     assert residence(store.namespace("s")) == ["Bern"]
+
+
+class Unreadable(Raising):
+    async def _aget(self, messages: Any = None, **_: Any) -> str:
+        raise ConnectionError("out of order")
+
+
+async def test_another_block_that_cannot_be_read_breaks_no_turn(
+    store: KnowledgeStore, agent_model: Callable[..., Any]
+) -> None:
+    llm, prompts = agent_model("All right.")
+    blocks = [Unreadable(name="other"), StaticMemoryBlock(name="manners", static_content="Be kind.")]
+    memory = KOMemory.from_store(store, session_id="s", memory_blocks=blocks)
+    await agent(llm).run(user_msg="I live in Bern.", memory=memory)
+    await agent(llm).run(user_msg=ASK, memory=memory)
+    assert '"Bern"' in prompts[-1]
+    assert "Be kind." in prompts[-1]
+    assert len(memory.memory_blocks) == 3
 
 
 async def test_a_closed_store_breaks_no_turn(compiler: Breakable) -> None:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from llama_index.core.base.response.schema import StreamingResponse
 from llama_index.core.llms import MockLLM
 from llama_index.core.postprocessor import SimilarityPostprocessor
 from llama_index.core.query_engine import CustomQueryEngine, RouterQueryEngine
@@ -165,6 +166,16 @@ async def test_no_model_is_resolved_where_none_is_given(
     assert str(await KOQueryEngine(store=patient.namespace("nobody")).aquery("Who is it?")) != ""
     echoed = KOQueryEngine(store=patient, llm=MockLLM()).query("Who is Alice's employer?")
     assert "Acme" in str(echoed)
+
+
+async def test_a_model_may_answer_as_a_stream(patient: KnowledgeStore, scripted: Callable[..., Any]) -> None:
+    engine = KOQueryEngine(store=patient, llm=scripted("At Acme."), streaming=True)
+    response = engine.query("Who is Alice's employer?")
+    assert isinstance(response, StreamingResponse)
+    assert "".join(response.response_gen) == "At Acme."
+    assert (response.metadata["value"], response.source_nodes[0].metadata["object"]) == ("Acme", "Acme")
+    later = await engine.aquery("Who is Alice's employer?")
+    assert later.metadata["value"] == "Acme"
 
 
 def test_it_abstains_without_evidence(store: KnowledgeStore) -> None:

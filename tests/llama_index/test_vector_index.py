@@ -10,8 +10,12 @@ from typing import Any
 import pytest
 from llama_index.core import Document, StorageContext, VectorStoreIndex
 from llama_index.core.embeddings import MockEmbedding
+from llama_index.core.ingestion import IngestionPipeline
+from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.schema import ImageNode, IndexNode, NodeRelationship, RelatedNodeInfo, TextNode
+from llama_index.core.storage.docstore import SimpleDocumentStore
 from llama_index.core.vector_stores.types import (
+    FilterCondition,
     FilterOperator,
     MetadataFilter,
     MetadataFilters,
@@ -66,6 +70,94 @@ def test_insert_update_refresh_delete(vectors: KOVectorStore) -> None:
     for _ in range(2):
         index.delete_ref_doc("a", delete_from_docstore=True)
     assert set(texts(index)) == {"Dogs bark.", "New."}
+
+
+BY_PLACE = SentenceSplitter(id_func=lambda number, document: f"{document.node_id}-{number}")
+
+
+def test_an_updated_document_keeps_its_chains(vectors: KOVectorStore) -> None:
+    """LlamaIndex deletes a document and inserts it anew, in every way that it has of updating one."""
+    context = StorageContext.from_defaults(vector_store=vectors)
+    index = VectorStoreIndex.from_documents(
+        [doc("a", "The office is in Bern.")],
+        storage_context=context,
+        embed_model=vectors.embed_model,
+        transformations=[BY_PLACE],
+    )
+    for city in ("Basel", "Chur", "Chur"):
+        index.update_ref_doc(doc("a", f"The office is in {city}."))
+    index.refresh_ref_docs([doc("a", "The office is in Genf.")])
+    cities = ["Bern", "Basel", "Chur", "Genf"]
+    assert [n.text for n in vectors.history("a-0")] == [f"The office is in {city}." for city in cities]
+    assert texts(index) == ["The office is in Genf."]
+    steps = IngestionPipeline(
+        transformations=[BY_PLACE, vectors.embed_model], docstore=SimpleDocumentStore(), vector_store=vectors
+    )
+    for city in ("Oslo", "Rome"):
+        steps.run(documents=[doc("p", f"It is in {city}.")])
+    assert [n.text for n in vectors.history("p-0")] == ["It is in Oslo.", "It is in Rome."]
+
+
+def test_an_updated_document_leaves_what_others_state(vectors: KOVectorStore) -> None:
+    index = index_of(
+        vectors, doc("other", "Alice lives in Bern.", subject="Alice", predicate="city", object="Bern")
+    )
+    began = {}
+    for city in ("Basel", "Chur"):
+        document = doc("mine", f"Alice lives in {city}.", subject="Alice", predicate="city", object=city)
+        index.update_ref_doc(document)
+        began[city] = vectors.client.read_exact("Alice", "city").valid_from
+    chain = vectors.client.history("Alice", "city")
+    assert [(ko.object, ko.provenance.source) for ko in chain] == [
+        ("Bern", "other"), ("Basel", "mine"), ("Chur", "mine"),
+    ]  # fmt: skip
+    assert {ko.object: ko.valid_from for ko in chain[1:]} == began
+    index.delete_ref_doc("mine")
+    assert [ko.object for ko in vectors.client.history("Alice", "city")] == ["Bern"]
+    index.insert(doc("mine", "Dogs bark."))
+    assert [ko.object for ko in vectors.client.history("Alice", "city")] == ["Bern"]
+
+
+def test_a_node_says_since_when_its_fact_holds(vectors: KOVectorStore) -> None:
+    vectors.add(
+        [fact("Bern", valid_from="2020-01-01"), fact("Basel", valid_from="2010-01-01", valid_to="2015-01-01")]
+    )
+    assert vectors.client.read_exact("Alice", "city").object == "Bern"
+    assert (
+        vectors.client.read_exact("Alice", "city", as_of=datetime(2012, 1, 1, tzinfo=UTC)).object == "Basel"
+    )
+    assert vectors.client.read_exact("Alice", "city", as_of=datetime(2016, 1, 1, tzinfo=UTC)) is None
+    with pytest.raises(InvalidInputError, match="valid_from"):
+        vectors.add([fact("Chur", valid_from="some day")])
+
+
+@pytest.mark.parametrize("condition", list(FilterCondition))
+def test_a_group_of_no_filters_restricts_nothing(vectors: KOVectorStore, condition: FilterCondition) -> None:
+    vectors.add([TextNode(id_="a", text="x", metadata={"colour": "red"}), TextNode(id_="b", text="y")])
+    nothing = MetadataFilters(filters=[], condition=condition)
+    assert len(vectors.get_nodes(filters=MetadataFilters(filters=[nothing]))) == 2
+    red = MetadataFilters(filters=[nothing, MetadataFilter(key="colour", value="red")])
+    assert [n.node_id for n in vectors.get_nodes(filters=red)] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("operator", "value", "expected"),
+    [
+        (FilterOperator.EQ, None, {"none"}),
+        (FilterOperator.NE, None, {"red", "empty", "absent"}),
+        (FilterOperator.IS_EMPTY, None, {"none", "empty", "absent"}),
+        (FilterOperator.GT, None, set()),
+        (FilterOperator.IN, ["red"], {"red"}),
+        (FilterOperator.NIN, ["red"], {"none", "empty", "absent"}),
+    ],
+)
+def test_values_that_are_none(
+    vectors: KOVectorStore, operator: FilterOperator, value: Any, expected: set[str]
+) -> None:
+    held = {"red": {"colour": "red"}, "none": {"colour": None}, "empty": {"colour": ""}, "absent": {}}
+    vectors.add([TextNode(id_=id, text=id, metadata=metadata) for id, metadata in held.items()])
+    filters = MetadataFilters(filters=[MetadataFilter(key="colour", operator=operator, value=value)])
+    assert {n.node_id for n in vectors.get_nodes(filters=filters)} == expected
 
 
 async def test_the_same_inside_a_running_loop(vectors: KOVectorStore) -> None:

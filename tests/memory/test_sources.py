@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from ko_integrations import Fact, KnowledgeStore
 from ko_integrations.embeddings import HashingEmbedder
+from ko_integrations.errors import InvalidInputError
 from ko_integrations.memory.documents import DOCUMENT
-from ko_integrations.memory.sources import PRINT, STATEMENT, Saying, restate
+from ko_integrations.memory.sources import PRINT, STATEMENT, Saying, restate, resume
 from ko_integrations.protocols import Extraction
 
 
@@ -88,3 +89,58 @@ def test_pieces_that_overlap_state_a_fact_once(store: KnowledgeStore) -> None:
     done = restate(store, "s", [saying("s", "Acme", piece="one"), saying("s", "Acme", piece="two")])
     assert [result.outcome for result in done.results] == ["created"] * 3
     assert store.read_exact("Alice", "employer").provenance.confirmations == ()
+
+
+# -- sources that come back -------------------------------------------------------------------------------------
+def employer(value: str, source: str | None = "cv", **details: object) -> Fact:
+    return Fact(subject="Alice", predicate="employer", object=value, source=source, **details)
+
+
+def test_a_source_that_comes_back_goes_on_where_it_was(store: KnowledgeStore) -> None:
+    began = {}
+    for value in ("Acme", "Globex", "Globex", "Acme"):
+        store.withdraw_source("cv")
+        [result] = resume(store, [employer(value)])
+        began.setdefault((value, result.ko.provenance.version), result.ko.valid_from)
+    assert employers(store) == ["Acme", "Globex", "Acme"]
+    assert [ko.valid_from for ko in store.history("Alice", "employer")] == sorted(began.values())
+
+
+def test_what_was_known_while_a_source_was_gone_stays_so(store: KnowledgeStore) -> None:
+    store.update_many([employer("Acme", "letter")])
+    resume(store, [employer("Globex")])
+    store.withdraw_source("cv")
+    gone = store.update("marker", "is", 1).ko.provenance.recorded_at
+    [result] = resume(store, [employer("Initech")])
+    assert (result.outcome, result.previous.object) == ("superseded", "Globex")
+    assert employers(store) == ["Acme", "Globex", "Initech"]
+    assert [ko.object for ko in store.history("Alice", "employer", known_at=gone)] == ["Acme"]
+
+
+def test_only_the_source_itself_brings_its_statements_back(store: KnowledgeStore) -> None:
+    resume(store, [employer("Acme")])
+    store.withdraw_source("cv")
+    resume(store, [employer("Globex", "letter"), employer("Initech", None)])
+    resume(store, [Fact(subject="Alice", predicate="age", object=3, source="cv")])
+    assert employers(store) == ["Globex", "Initech"]
+    resume(store.namespace("other"), [employer("Hooli")])
+    assert [ko.object for ko in store.namespace("other").history("Alice", "employer")] == ["Hooli"]
+
+
+def test_what_was_erased_never_comes_back(store: KnowledgeStore) -> None:
+    resume(store, [employer("Acme")])
+    store.withdraw_source("cv")
+    store.erase("Alice", "employer")
+    resume(store, [employer("Globex")])
+    assert employers(store) == ["Globex"]
+
+
+def test_a_source_that_cannot_be_stored_brings_nothing_back(store: KnowledgeStore) -> None:
+    resume(store, [employer("Acme")])
+    store.withdraw_source("cv")
+    with pytest.raises(InvalidInputError):
+        resume(
+            store,
+            [employer("Globex"), employer("nul\0"), Fact(subject="", predicate="x", object=1, source="cv")],
+        )
+    assert employers(store) == []
