@@ -4,19 +4,20 @@ Data sets are read by path, in a folder with one folder each: `pararel`, `dyknow
 `factconsolidation`. One that is not there is reported as not measured.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 
+from ko_integrations.bench.measure import side_by_side
 from ko_integrations.bench.report import Figure, Report
 from ko_integrations.compiler.evaluation import (
     drift,
     pararel,
+    patterned_statements,
     robustness,
     robustness_items,
-    sentences_per_second,
 )
 from ko_integrations.compiler.offline import OfflineCompiler
 from ko_integrations.query.evaluation import (
@@ -47,6 +48,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 """The present of every store here: the measures do not change with the calendar."""
 
 _SMALL, _LARGE = 2_310, 18_000
+_BATCHES = 4
 
 
 def run(data: str | Path) -> Report:
@@ -88,9 +90,34 @@ def _statements() -> Iterator[Figure]:
         for origin, share, target in (("paper's", names.paper, 100), ("collected", names.collected, None)):
             yield Figure(f"drifting names in one slot, {origin}", 100 * share, target, "at least", "%")
         yield Figure("unrelated names wrongly merged", 100 * names.unrelated, unit="%")
-        sentences = [line for item in robustness_items() for line in item["text"].split("\n")]
-        speed = sentences_per_second(sentences, compiler=OfflineCompiler(), reader=store)
-        yield Figure("sentences a second, mixed", speed, unit="/s")
+        yield from _compiling(store)
+
+
+def _compiling(store: KnowledgeStore) -> Iterator[Figure]:
+    """The speed of compiling: statements that follow a pattern, and speech that need not; new ones each round."""
+    lines = [line for item in robustness_items() for line in item["text"].split("\n")]
+    free = [lines[number::_BATCHES] for number in range(_BATCHES)]
+    patterned = [patterned_statements(store.vocabulary, 1_000, seed=number) for number in range(_BATCHES)]
+    ratio, speed, _ = _rates(store, patterned)
+    yield Figure("sentences a second, a vocabulary pattern matches", speed, 2_000, "at least", "/s")
+    ratio, speed, encoded = _rates(store, free)
+    note = f"{speed:.0f} sentences a second against {encoded:.0f}"
+    yield Figure("compiling free speech, rate to encoding it in a batch", ratio, 0.5, "at least", note=note)
+
+
+def _rates(store: KnowledgeStore, batches: Sequence[Sequence[str]]) -> tuple[float, float, float]:
+    """Return compiling's rate to the encoder's, and both in sentences a second; the first batch warms up."""
+    compiler = OfflineCompiler()
+    texts = ["\n".join(f"{row}. {line}" for row, line in enumerate(batch)) for batch in batches]
+
+    def compiled(number: int) -> object:
+        return compiler.compile(texts[number], reader=store, said_at=NOW)
+
+    def encoded(number: int) -> object:
+        return store.embedder.encode(batches[number])
+
+    ratio = side_by_side(compiled, encoded, rounds=len(batches) - 1)
+    return 1 / ratio.ratio, len(batches[-1]) / ratio.ours, len(batches[-1]) / ratio.other
 
 
 def _conditions() -> Iterator[Figure]:

@@ -6,9 +6,9 @@ nothing else: no compiler knows them.
 
 import csv
 import json
-import time
+import random
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,9 +30,9 @@ __all__ = [
     "merge_point",
     "numbered_list",
     "pararel",
+    "patterned_statements",
     "robustness",
     "robustness_items",
-    "sentences_per_second",
 ]
 
 SAID_AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -275,10 +275,29 @@ def numbered_list(text: str, *, compiler: Compiler, reader: FactReader) -> ListS
     return ListScore(len(lines), len(lines) - sum(seen[line] for line in others), others)
 
 
-def sentences_per_second(sentences: Sequence[str], *, compiler: Compiler, reader: FactReader) -> float:
-    """Return how many sentences a second of processor time compile, after a warm-up."""
-    text = "\n".join(f"{number}. {sentence}" for number, sentence in enumerate(sentences))
-    compiler.compile(sentences[0], reader=reader, said_at=SAID_AT)
-    start = time.process_time()
-    compiler.compile(text, reader=reader, said_at=SAID_AT)
-    return len(sentences) / max(1e-9, time.process_time() - start)
+def patterned_statements(vocabulary: Vocabulary, count: int, *, seed: int = 0) -> list[str]:
+    """Return made-up statements: wordings of the vocabulary's own patterns, each about other names."""
+    rng = random.Random(seed)
+    forms = [
+        (form, predicate.value_type)
+        for predicate in vocabulary
+        for form in predicate.statement_forms
+        if "[X]" in form
+    ]
+    return [
+        form.replace("[X]", _name(rng)).replace("[Y]", _VALUES.get(kind, _name)(rng)) + "."
+        for form, kind in rng.choices(forms, k=count)
+    ]
+
+
+def _name(rng: random.Random) -> str:
+    """Return a first and a last name of two to three syllables each."""
+    syllables = ("ka", "lo", "mi", "ra", "ten", "vor", "sel", "dun", "pa", "ri")
+    return " ".join("".join(rng.choices(syllables, k=rng.randint(2, 3))).title() for _ in range(2))
+
+
+_VALUES: Mapping[str, Callable[[random.Random], str]] = {
+    "number": lambda rng: str(rng.randint(2, 900)),
+    "quantity": lambda rng: f"{rng.randint(2, 900)} km",
+    "date": lambda rng: f"{rng.randint(1, 28)} May {rng.randint(1900, 2020)}",
+}

@@ -11,9 +11,9 @@ from ko_integrations.compiler.evaluation import (
     merge_point,
     numbered_list,
     pararel,
+    patterned_statements,
     robustness,
     robustness_items,
-    sentences_per_second,
 )
 from ko_integrations.embeddings import HashingEmbedder
 from ko_integrations.vocabulary import Vocabulary
@@ -57,7 +57,14 @@ def test_numbered_list_counts_lines_with_one_fact() -> None:
         "Facts:\n0. Acme was founded by Bo.\n1. Hello there.", compiler=COMPILER, reader=Reader()
     )
     assert (score.lines, score.compiled, score.others) == (2, 1, ("Hello there.",))
-    assert sentences_per_second(["Acme was founded by Bo."] * 20, compiler=COMPILER, reader=Reader()) > 0
+
+
+def test_statements_are_made_up_of_the_vocabularys_own_wordings() -> None:
+    statements = patterned_statements(Vocabulary.general(), 200)
+    assert statements == patterned_statements(Vocabulary.general(), 200)
+    assert len(set(statements)) == 200
+    found = COMPILER.compile("\n".join(statements), reader=Reader(), said_at=NOW)
+    assert len(found.extractions) > 150
 
 
 @pytest.mark.data
