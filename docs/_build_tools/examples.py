@@ -5,7 +5,9 @@ from typing import Any
 
 import griffe
 
-_EXAMPLE = re.compile(r"^(?P<indent> *)>>> .*\n?(?:^(?P=indent)(?!\s*$).*\n?)*", re.MULTILINE)
+_EXAMPLE = re.compile(
+    r"^(?P<indent> *)>>> .*\n?(?:^(?P=indent)(?!\s*$).*\n?)*", re.MULTILINE
+)
 
 
 class Examples(griffe.Extension):

@@ -107,8 +107,8 @@ def rivals(
         report, scores = rivals.run(
             quick=quick, seed=seed, say=lambda part: status.update(f"measuring: {part}")
         )
-    for heading, rows in (tables.correctness(scores), tables.speed(scores)):
-        print_rows(heading, rows)
+    for table in (tables.correctness, tables.speed, tables.ratios):
+        print_rows(*table(scores))
     for line in tables.failures(scores):
         stderr.print(line, style="yellow", markup=False)
     if markdown is not None:

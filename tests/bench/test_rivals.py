@@ -103,10 +103,36 @@ def test_no_rival_is_better(scores):
 
 @pytest.mark.slow
 def test_every_system_is_in_the_table(scores):
-    assert len(scores) == 1 + sum(len(names) for names in rivals.RIVALS.values())
-    for score in scores[1:]:
-        assert score.failed or score.share("current@1") is not None, score.name
-        assert not score.failed or "not installed" in score.failed, (score.name, score.failed)
+    rival_names = [name for names in rivals.RIVALS.values() for name in names]
+    assert [score.own for score in scores[:3]] == [True, True, False]
+    assert len(scores) == 2 + len(rival_names) + len(rivals.NOT_MEASURED)
+    for score in scores:
+        if score.name not in rivals.NOT_MEASURED:
+            assert score.failed or score.share("current@1") is not None, score.name
+            assert not score.failed or "not installed" in score.failed, (score.name, score.failed)
+
+
+@pytest.mark.slow
+def test_what_needs_a_language_model_is_told_with_the_reason(scores):
+    text = tables.markdown(scores)
+    assert "| Graphiti | not measured |" in text
+    assert "- Graphiti: needs a language model" in text
+
+
+@pytest.mark.slow
+def test_speed_is_told_of_every_call_and_where_a_rival_is_faster(scores):
+    heading, rows = tables.ratios(scores)
+    assert heading == ["ours / rival", *tables.speed(scores)[0][1:]]
+    assert [row[0] for row in rows] == [score.name for score in scores if not score.own]
+    for score, row in zip([score for score in scores if not score.own], rows, strict=True):
+        assert all((cell == "-") == bool(score.failed) for cell in row[1:]), row
+
+
+def test_reads_are_answers_or_else_searches():
+    score = Score("a", searches=[0.2])
+    assert score.reads == [0.2]
+    score.answers.append(0.1)
+    assert score.reads == [0.1]
 
 
 @pytest.mark.slow
@@ -153,25 +179,28 @@ def test_one_that_raises_is_reported_and_the_others_go_on(tmp_path):
     assert silent.failed == ""
     assert silent.share("current@1") == 0
     text = tables.markdown([silent, broken])
-    assert "| a | failed |" in text
+    assert "| a | not measured |" in text
     assert "- a: RuntimeError: disk on fire" in text
 
 
 def test_one_that_is_not_installed_is_reported(monkeypatch):
     monkeypatch.setattr(rivals, "RIVALS", {"in_nothing": ("Nothing",)})
-    ours, missing = rivals.compare(HashingEmbedder(), subjects=2, seed=1)
+    ours, by_name, missing, *_ = rivals.compare(HashingEmbedder(), subjects=2, seed=1)
+    assert by_name.failed == ""
     assert "not installed" in missing.failed
     assert missing.name == "Nothing"
     assert ours.failed == ""
 
 
 def test_a_rival_that_is_better_is_told():
-    ours, rival = Score("ours"), Score("rival")
+    ours, rival = Score("ours", own=True), Score("rival")
     for column in COLUMNS:
         ours.tallies[column.name].count(0.5)
         rival.tallies[column.name].count(0.5)
     ours.tallies["leak"].count(1)
-    report = rivals.report_of([ours, rival], {})
+    by_name = Score("ours by name", own=True)
+    by_name.tallies["leak"].count(0)  # ours as well: no rival
+    report = rivals.report_of([ours, by_name, rival], {})
     better = report.figures[-1]
     assert (better.value, better.ok, better.note) == (1, False, "leak: rival")
 
@@ -191,5 +220,6 @@ def test_the_command_writes_tables_and_json(monkeypatch, tmp_path):
     result = CliRunner().invoke(app, ["bench", "rivals", *arguments])
     report = json.loads((tmp_path / "r.json").read_text())
     assert result.exit_code == (0 if report["ok"] else 1), result.output
-    assert [row["system"] for row in report["settings"]["systems"]] == ["ko_integrations"]
+    systems = [row["system"] for row in report["settings"]["systems"]]
+    assert systems == ["ko_integrations", "ko_integrations, names only", *rivals.NOT_MEASURED]
     assert re.search(r"^\| ko_integrations .*\| 1 \|", (tmp_path / "r.md").read_text(), re.MULTILINE)

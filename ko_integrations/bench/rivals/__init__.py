@@ -13,12 +13,12 @@ from pathlib import Path
 
 from ko_integrations.bench.report import Figure, Report
 from ko_integrations.bench.rivals.contestant import Contestant
-from ko_integrations.bench.rivals.ours import Ours
+from ko_integrations.bench.rivals.ours import Ours, OursByName
 from ko_integrations.bench.rivals.scoring import COLUMNS, Column, Entrant, Score, race
 from ko_integrations.bench.rivals.workload import make_workload
 from ko_integrations.protocols import Embedder
 
-__all__ = ["RIVALS", "compare", "report_of", "run"]
+__all__ = ["NOT_MEASURED", "RIVALS", "compare", "report_of", "run"]
 
 RIVALS: dict[str, tuple[str, ...]] = {
     "in_langchain": ("ChromaAppend", "ChromaUpsert", "LangGraphStore", "LangMemCreate", "LangMemUpdate"),
@@ -27,6 +27,11 @@ RIVALS: dict[str, tuple[str, ...]] = {
     "in_memvara": ("MemvaraUndeclared", "MemvaraDeclared"),
 }
 """Module of this package -> its contestants; known by name, so that one that does not import is still listed."""
+
+NOT_MEASURED = {
+    "Graphiti": "needs a language model at each write, which finds what a statement invalidates, and a graph database"
+}
+"""Rivals that cannot take part in a comparison without a language model, and why."""
 
 SILENT = {
     "ANONYMIZED_TELEMETRY": "False",
@@ -64,16 +69,19 @@ def run(
 def compare(
     embedder: Embedder, *, subjects: int, seed: int, say: Callable[[str], object] = _silent
 ) -> list[Score]:
-    """Take our store and every rival through one workload; return their scores, ours first."""
+    """Take our store (twice: as packaged, by name only) and every rival through one workload; ours first."""
     workload = make_workload(subjects=subjects, seed=seed)
     embedder.encode(["loaded before anything is timed"])
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
         _environment(SILENT | {"MEM0_DIR": str(Path(folder) / "mem0")}),
     ):
-        entrants = [_entered(Ours, Path(folder), embedder)]
+        entrants = [_entered(kind, Path(folder), embedder) for kind in (Ours, OursByName)]
         for module, names in RIVALS.items():
             entrants += _entered_module(module, names, Path(folder), embedder)
+        entrants += [
+            Entrant(Score(name, failed=why), Path(folder) / name) for name, why in NOT_MEASURED.items()
+        ]
         race(entrants, workload, say)
     return [entrant.score for entrant in entrants]
 
@@ -99,7 +107,8 @@ def _entered_module(module: str, names: Sequence[str], folder: Path, embedder: E
 
 
 def _entered(kind: type[Contestant], folder: Path, embedder: Embedder) -> Entrant:
-    entrant = Entrant(Score(kind.name, _version(kind.distribution)), folder / kind.__name__)
+    score = Score(kind.name, _version(kind.distribution), own=issubclass(kind, Ours))
+    entrant = Entrant(score, folder / kind.__name__)
     entrant.enter(kind, embedder)
     return entrant
 
@@ -113,7 +122,7 @@ def _version(distribution: str) -> str:
 
 def report_of(scores: Sequence[Score], settings: dict[str, object]) -> Report:
     """Hold our figures, the first, to their targets and to the best rival's."""
-    ours, *rivals = scores
+    ours, rivals = scores[0], [score for score in scores if not score.own]
     figures = [
         Figure(
             column.name,

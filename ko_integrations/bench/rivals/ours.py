@@ -1,4 +1,4 @@
-"""Our own contestant: `KnowledgeStore` with the general vocabulary as packaged."""
+"""Our own contestants: `KnowledgeStore` with the packaged vocabulary, and with predicates known by name only."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from ko_integrations.bench.rivals.contestant import ABSTAIN, ANSWER, AS_OF, DISK, HISTORY, TOP, Contestant
+from ko_integrations.bench.rivals.templates import BY_PREDICATE
 from ko_integrations.bench.rivals.workload import Slot, Statement
 from ko_integrations.protocols import Embedder
 from ko_integrations.store import KnowledgeStore
+from ko_integrations.vocabulary import Predicate, Vocabulary
 
-__all__ = ["Ours"]
+__all__ = ["Ours", "OursByName"]
 
 
 class Ours(Contestant):
@@ -21,7 +23,10 @@ class Ours(Contestant):
     offers = frozenset({ANSWER, HISTORY, AS_OF, ABSTAIN, DISK})
 
     def __init__(self, folder: Path, embedder: Embedder) -> None:
-        self._store = KnowledgeStore.open(folder, embedder=embedder)
+        self._store = KnowledgeStore.open(folder, embedder=embedder, vocabulary=self._vocabulary())
+
+    def _vocabulary(self) -> Vocabulary:
+        return Vocabulary.general()
 
     def write(self, statement: Statement) -> None:
         slot = statement.slot
@@ -57,6 +62,23 @@ class Ours(Contestant):
 
     def _view(self, tenant: str) -> KnowledgeStore:
         return self._store.namespace(tenant)
+
+
+class OursByName(Ours):
+    """The same without the packaged vocabulary: of each predicate only its name and how many values it holds.
+
+    For what we did not foresee, and like against like: this is what is declared to memvara too.
+    """
+
+    name = "ko_integrations, names only"
+
+    def _vocabulary(self) -> Vocabulary:
+        return Vocabulary().with_predicates(
+            *(
+                Predicate(name=name, cardinality="set" if template.many else "single")
+                for name, template in BY_PREDICATE.items()
+            )
+        )
 
 
 def _texts(value: Any) -> list[str]:

@@ -72,20 +72,34 @@ class Tally:
 
 @dataclass
 class Score:
-    """What one system did: a tally a column, seconds of each write and read, or why it could not take part."""
+    """What one system did: a tally a column, seconds of each call, or why it was not measured.
+
+    Attributes:
+        own: it is ours, and so no rival.
+        answers: seconds of each answer, of what answers itself.
+        searches: seconds of each search for the five best results.
+        settling: seconds spent on what writing left for later.
+    """
 
     name: str
     version: str = ""
     failed: str = ""
+    own: bool = False
     tallies: dict[str, Tally] = field(default_factory=lambda: {column.name: Tally() for column in COLUMNS})
     writes: list[float] = field(default_factory=list)
-    reads: list[float] = field(default_factory=list)
+    answers: list[float] = field(default_factory=list)
+    searches: list[float] = field(default_factory=list)
     settling: float = 0.0
     missed: list[str] = field(default_factory=list)
 
     def share(self, column: str) -> float | None:
         """Return a column's figure; None when it is not offered or could not be measured."""
         return None if self.failed else self.tallies[column].share
+
+    @property
+    def reads(self) -> list[float]:
+        """Seconds to what stands as the answer: of a search, where a system does not answer itself."""
+        return self.answers or self.searches
 
     @property
     def write_in_all(self) -> float | None:
@@ -102,6 +116,7 @@ class Score:
             **{f"write {name}": value for name, value in percentiles(self.writes).items()},
             "write in all": self.write_in_all,
             **{f"read {name}": value for name, value in percentiles(self.reads).items()},
+            **{f"search {name}": value for name, value in percentiles(self.searches).items()},
         }
 
 
@@ -239,13 +254,13 @@ def _ask(entrant: Entrant, question: Question, words: _Words) -> None:
 
 
 def _reply(entrant: Entrant, question: Question) -> tuple[str | None, list[str]]:
-    """Return what a system answers and the five results it finds; the time is that of the answer."""
-    asked, reads = (question.tenant, question.text), entrant.score.reads
+    """Return what a system answers, by its top result if it does not do so itself, and the five results it finds."""
+    asked, score = (question.tenant, question.text), entrant.score
     if entrant.contestant is None or ANSWER not in entrant.contestant.offers:
-        found = entrant.do("search", *asked, seconds=reads) or []
+        found = entrant.do("search", *asked, seconds=score.searches) or []
         return (found[0] if found else None), found
-    answer = entrant.do("answer", *asked, seconds=reads)
-    return answer, entrant.do("search", *asked) or []
+    answer = entrant.do("answer", *asked, seconds=score.answers)
+    return answer, entrant.do("search", *asked, seconds=score.searches) or []
 
 
 def _look_back(entrant: Entrant, slot: Slot) -> None:

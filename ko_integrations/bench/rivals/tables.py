@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ko_integrations.bench.measure import micros
 from ko_integrations.bench.rivals.scoring import COLUMNS, Score, percentiles
 
-__all__ = ["correctness", "failures", "markdown", "speed"]
+__all__ = ["correctness", "failures", "markdown", "ratios", "speed"]
 
 Rows = list[list[str]]
 
@@ -14,24 +14,34 @@ def correctness(scores: Sequence[Score]) -> tuple[list[str], Rows]:
     """Return heading and rows of what is right: shares, "-" for what a system does not offer."""
     heading = ["system", *(column.name for column in COLUMNS)]
     return heading, [
-        [_named(score), *(["failed"] * len(COLUMNS) if score.failed else _shares(score))] for score in scores
+        [_named(score), *(["not measured", *["-"] * (len(COLUMNS) - 1)] if score.failed else _shares(score))]
+        for score in scores
     ]
 
 
 def speed(scores: Sequence[Score]) -> tuple[list[str], Rows]:
-    """Return heading and rows of what it costs, and ours, the first, as a ratio to each."""
-    heading = [
-        "system", "write p50", "p95", "indexed", "read p50", "p95",
-        "ours / it: write", "ours / it: indexed", "ours / it: read",
-    ]  # fmt: skip
-    ours = scores[0]
-    return heading, [[score.name, *_costs(score), *_ratios(ours, score)] for score in scores]
+    """Return heading and rows of what it costs."""
+    heading = ["system", "write p50", "p95", "indexed", "read p50", "p95", "search p50", "p95"]
+    return heading, [[score.name, *map(_shown, _costs(score))] for score in scores]
+
+
+def ratios(scores: Sequence[Score]) -> tuple[list[str], Rows]:
+    """Return heading and rows of our costs, the first, as a ratio to those of each rival: below 1 we are faster."""
+    heading = ["ours / rival", *speed(scores)[0][1:]]
+    ours, rivals = _costs(scores[0]), [score for score in scores if not score.own]
+    return heading, [
+        [
+            score.name,
+            *(f"{a / b:.2f}" if a and b else "-" for a, b in zip(ours, _costs(score), strict=True)),
+        ]
+        for score in rivals
+    ]
 
 
 def markdown(scores: Sequence[Score]) -> str:
-    """Return both tables, and who failed why, as Markdown."""
+    """Return the tables, and who was not measured why, as Markdown."""
     missing = "\n".join(f"- {line}" for line in failures(scores))
-    parts = [_table(*correctness(scores)), _table(*speed(scores)), missing]
+    parts = [*(_table(*table(scores)) for table in (correctness, speed, ratios)), missing]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -49,22 +59,18 @@ def _shares(score: Score) -> list[str]:
     return ["-" if share is None else f"{share:.3f}".rstrip("0").rstrip(".") for share in shares]
 
 
-def _costs(score: Score) -> list[str]:
-    write, read = percentiles(score.writes), percentiles(score.reads)
-    times = [write["p50"], write["p95"], score.write_in_all, read["p50"], read["p95"]]
-    return ["-" if seconds is None or score.failed else micros(seconds) for seconds in times]
-
-
-def _ratios(ours: Score, other: Score) -> list[str]:
-    pairs = [
-        (percentiles(ours.writes)["p50"], percentiles(other.writes)["p50"]),
-        (ours.write_in_all, other.write_in_all),
-        (percentiles(ours.reads)["p50"], percentiles(other.reads)["p50"]),
-    ]
+def _costs(score: Score) -> list[float | None]:
+    """Return the seconds of a row of `speed`."""
+    if score.failed:
+        return [None] * 7
+    write, read, search = (percentiles(each) for each in (score.writes, score.reads, score.searches))
     return [
-        f"{mine / theirs:.2f}" if mine and theirs and not other.failed and other is not ours else "-"
-        for mine, theirs in pairs
-    ]
+        write["p50"], write["p95"], score.write_in_all, read["p50"], read["p95"], search["p50"], search["p95"]
+    ]  # fmt: skip
+
+
+def _shown(seconds: float | None) -> str:
+    return "-" if seconds is None else micros(seconds)
 
 
 def _table(heading: list[str], rows: Rows) -> str:
