@@ -3,7 +3,7 @@
 The blocks of a page run in order, in one name space, in an empty folder. `<!-- setup` comments run too: they hold what
 a page takes as given (a model, documents). A block that needs what a test cannot have says so in its fence:
 ```` ```python data-not-run="why" ````; it is compiled all the same. Where an expression stands before a comment that is
-a Python literal (`store.count()  # 3`), its value must be that.
+a Python literal (`store.count()  # 3`), its value must be that; nowhere else does such a comment stand.
 """
 
 import ast
@@ -58,13 +58,17 @@ def promised(line: str) -> tuple[Any] | None:
 
 def run(block: Block, page: Path, names: dict[str, Any]) -> None:
     lines = block.code.splitlines()
+    compared: set[int] = set()
     for statement in ast.parse(block.code, str(page)).body:
         expected = promised(lines[(statement.end_lineno or 1) - 1])
         if isinstance(statement, ast.Expr) and expected is not None:
             value = eval(compile(ast.Expression(statement.value), str(page), "eval"), names)
             assert value == expected[0], f"{page.name}, line {statement.lineno}: {value!r}"
+            compared.add(statement.end_lineno or 1)
         else:
             exec(compile(ast.Module([statement], []), str(page), "exec"), names)
+    unread = [number for number, line in enumerate(lines, 1) if promised(line) and number not in compared]
+    assert not unread, f"{page.name}: a value is stated that nothing is compared with, lines {unread}"
 
 
 @pytest.fixture
