@@ -9,6 +9,8 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
+from ko_integrations.morphology import PREPOSITIONS
+
 __all__ = [
     "CLOSED_KINDS",
     "PLACE_KINDS",
@@ -22,7 +24,7 @@ __all__ = [
 
 CLOSED_KINDS = frozenset(
     "country continent language religion instrument genre occupation playing_position sport field colour diet "
-    "marital_status programming_language date number quantity phone email".split()
+    "marital_status programming_language currency time_span distance party date number quantity phone email".split()
 )
 """Kinds whose members are mostly listed: a name of none of them is probably of no such kind."""
 PLACE_KINDS = frozenset(("city", "country", "place", "continent"))
@@ -44,17 +46,19 @@ _SHAPES = tuple(
         (r"\+?\d{9,15}", "phone number"),
         (r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[-+]?\d+(?:\.\d+)?(?: (?:thousand|million|billion|trillion))?", "number"),
         (r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|a hundred)", "number"),
+        (r"(?:about |around |over |nearly |almost |approximately |~)?\d[\d,]*(?:\.\d+)?[ -]?(?:hours?|minutes?|mins?|seconds?|days?|weeks?|months?|years?)(?: .*)?", "quantity time_span"),
+        (r"(?:about |around |over |nearly |almost |approximately |~)?\d[\d,]*(?:\.\d+)?[ -]?(?:mm|cm|m|km|ft|feet|foot|inch(?:es)?|miles?|yards?|met(?:er|re)s?|kilomet(?:er|re)s?|centimet(?:er|re)s?)(?: .*)?", "quantity distance"),
         (r"(?:about |around |over |nearly |almost |approximately |~)?(?:[$€£¥] ?)?[-+]?\d[\d,]*(?:\.\d+)? ?(?:-)?(?:[kmµnc]?[mgl]|[µnpmf]?[mM]|mm|cm|km|ft|feet|foot|in|inch(?:es)?|miles?|yards?|met(?:er|re)s?|kilomet(?:er|re)s?|centimet(?:er|re)s?|kg|kgs|kilos?|kilograms?|grams?|lbs?|pounds?|oz|tons?|tonnes?|lit(?:er|re)s?|ml|%|percent|per cent|degrees?|°[cf]?|hours?|minutes?|mins?|seconds?|days?|weeks?|months?|years?|gb|tb|mb|kb|ghz|mhz|hz|kw|mw|w|v|euros?|dollars?|usd|eur|gbp|bpm|mmhg|mg/dl|mmol/l|kcal|km/h|mph|acres?|hectares?|square \w+|km2|km²|sq \w+|m²)(?:/\w+)?(?: .*)?", "quantity"),
         (r"[$€£¥] ?\d[\d,]*(?:\.\d+)?(?: ?(?:thousand|million|billion|trillion|[kmb]n?))?(?: (?:a|per) \w+)?", "quantity number"),
-        (r"(?:dr|prof|professor|mr|mrs|ms|miss|sir|dame|lord|lady|st|saint|pope|king|queen|prince|princess|emperor|captain|sergeant|rev|reverend|rabbi|sheikh)\.? [^\d]+", "person"),
+        (r"(?:dr|prof|professor|mr|mrs|ms|miss|sir|dame|lord|lady|st|saint|pope|king|queen|prince|princess|emperor|captain|sergeant|rev|reverend|rabbi|sheikh)\.? (?!.*\b(?:hospital|university|college|church|school|club|fc|street|road|island|cathedral|academy|clinic|theatre|institute|lake)$)[^\d]+", "person"),
         (r"patient [\w. ]+", "person"),
         (r".+ languages?|.+-language", "language"),
         (r".+ (?:records|recordings|entertainment|music|label)", "label organisation"),
         (r".+ (?:tv|television|channel|network|broadcasting(?: \w+)?|radio)", "broadcaster organisation"),
         (r".+ (?:prize|award|awards|medal|medal of \w+|honou?r|trophy|fellowship|scholarship|cup)|(?:order|medal|legion) of .+", "award"),
         (r"(?:.+ )?(?:university|college|school|academy|institute|polytechnic|conservatory|seminary)(?: (?:of|for|at) .+)?|(?:university|college|school|institute|academy) .+", "organisation"),
+        (r"(?:.+ )?(?:party|democrats|conservatives|republicans|greens)", "party organisation"),
         (r".+ (?:inc|inc\.|ltd|ltd\.|llc|gmbh|ag|plc|corp|corp\.|corporation|company|co\.|group|holdings|bank|airlines|airways|motors|motor company|industries|systems|technologies|software|labs|laboratories|pharmaceuticals|foundation|association|society|union|party|committee|council|commission|agency|ministry|department|orchestra|philharmonic|choir|ensemble|band|quartet|trio|club|fc|f\.c\.|united|city fc|hospital|clinic|museum|library|press|publishing|publishers|studios?|pictures|films|productions|games|interactive|newspaper|times|post|federation|league|army|navy|air force|church|institute|organi[sz]ation)", "organisation"),
-        (r"(?:.+ )?(?:party|democrats|conservatives|republicans)", "party"),
         (r"(?:president|prime minister|vice president|minister|secretary|secretary of state|governor|mayor|senator|ambassador|chancellor|bishop|archbishop|cardinal|patriarch|abbot|pope|judge|chief justice|speaker|member of (?:parliament|congress)|king|queen|emperor|ceo|cto|cfo|director|chairman|chair|head) (?:of|for|to|in) .+|(?:deputy|vice|lord|auxiliary|chief|first|foreign|attorney) (?:.+)", "position"),
         (r".+ (?:county|province|district|region|oblast|prefecture|municipality|department|canton|parish|borough|island|islands|valley|peninsula|bay|park|street|avenue|road|square|palace|castle|mountains?|river|lake|sea|ocean|building|tower|village|territory|state|raion|township|voivodeship|governorate)", "place"),
         (r"(?:lake|mount|river|mt\.|cape|gulf of|bay of|isle of|province of|county of|state of|kingdom of|duchy of) .+", "place"),
@@ -66,6 +70,11 @@ _OFFICES = frozenset(
     "king queen emperor director chairman chairwoman".split()
 )
 _PROPER = frozenset(("organisation", "label", "broadcaster"))
+_ENDINGS = (
+    (re.compile(r".*(?:[a-z]{3}itis|[a-z]{2}osis|[a-z]{3}oma|[a-z]{2}a?emia|[a-z]{2}opathy|[a-z]{3}algia|[a-z]{3}trophy|[a-z]{2}plegia)|.+ (?:disease|syndrome|disorder|cancer|infection|deficiency|carcinoma|dystrophy|sclerosis|fibrosis)"), "disease"),
+    (re.compile(r"[a-z]{3,}(?:mab|nib|statin|pril|olol|sartan|cillin|mycin|prazole|azole|cycline|oxacin|dipine|gliptin|gliflozin|glutide|caine|setron|triptan|parib|ciclib|zosin)"), "drug"),
+)  # fmt: skip
+"""Greek endings of diseases, and the stems by which the WHO names drugs; of common nouns only."""
 _AGENT = re.compile(
     r"(?:[a-z]+[ -]){0,2}[a-z]{3,}(?:ist|eer|ologist|ographer|ician|ian|smith|wright|man|woman)$"
 )
@@ -194,11 +203,24 @@ def kinds_of(text: str) -> frozenset[str]:
             return frozenset(("position",))
         if _AGENT.match(bare):
             return frozenset(("occupation",))
+        for ending, kind in _ENDINGS:
+            if ending.fullmatch(bare):
+                return frozenset((kind,))
         last = bare.rsplit(" ", 1)[-1]
-        if last != bare:
+        if last != bare and PREPOSITIONS.isdisjoint(bare.split(" ")):
             # A noun phrase is of the kind of its head: "retired football coach", "modern jazz".
             return kinds_of(last) & frozenset(
-                ("occupation", "genre", "instrument", "religion", "colour", "sport")
+                (
+                    "occupation",
+                    "genre",
+                    "instrument",
+                    "religion",
+                    "colour",
+                    "sport",
+                    "disease",
+                    "symptom",
+                    "drug",
+                )
             )
         return frozenset()
     first, _, rest = bare.partition(" ")

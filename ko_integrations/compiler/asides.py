@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ko_integrations.compiler.mood import no_statement
+from ko_integrations.compiler.shape import ATTRIBUTES
 from ko_integrations.morphology import ARTICLES, PREPOSITIONS
 
 __all__ = ["Core", "is_unreal", "names_in", "without_asides"]
@@ -210,7 +211,7 @@ def _closed(text: str, finite: Callable[[str], bool]) -> tuple[str, bool]:
 
 
 _NAME = re.compile(
-    r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?(?<![\w’'-])[A-Z][\w-]*[\w](?:(?: (?:of|van|de|der|von|da|del|al|bin))? [A-Z][\w-]+)*"
+    r"(?:[Pp]atient )?(?<![\w’'-])(?:[A-Z]\.){2,}|(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?(?<![\w’'-])[A-Z][\w-]*[\w](?:(?: (?:of|van|de|der|von|da|del|al|bin))? [A-Z][\w-]+)*"
 )
 _NO_NAME = _CALENDAR | frozenset(
     "I I'm We You He She It They My Our His Her Its Their Your This That These Those The A An There Here Have Has Had Is Are Was Were Do Does Did Can Could Will Would "
@@ -234,7 +235,7 @@ def names_in(text: str) -> list[str]:
         if first in _NO_NAME or first.lower() in PREPOSITIONS:
             name, start = rest, start + 1
         alone = not start and " " not in name
-        if not name or name in _NO_NAME or alone and _COMMON.search(name):
+        if not name or name in _NO_NAME or alone and (_COMMON.search(name) or name.lower() in ATTRIBUTES):
             continue
         found.append(name)
     return found

@@ -7,6 +7,8 @@ all: "X, founded in Y, makes Z" gives "X is founded in Y" and "X makes Z".
 import re
 from collections.abc import Callable, Iterator
 
+from ko_integrations.compiler.definitions import definition, unbracketed
+from ko_integrations.compiler.gapping import ungapped
 from ko_integrations.compiler.patterns import PatternIndex
 from ko_integrations.compiler.text import INHERITED, Token, keys_of, tokens_of, unstopped
 from ko_integrations.kinds import demonym_of, kinds_of
@@ -30,10 +32,8 @@ _SUCH_AS = re.compile(r"^(?:the |The )?(?P<class>.+?),? (?:such as|like|includin
 _FRONTED = re.compile(
     r"^(?:[Aa]s (?P<role>an? [^,]+)|(?P<verb>Born|[A-Z]\w+ed) (?P<rest>(?:in|by|at|from|on|after|to|as) [^,]+)), (?P<main>.+)$"
 )
-_EVIDENCE = re.compile(
-    r"^(?:(?:the|a|an|his|her|their|post-\w+|follow-up|repeat|recent|latest|new) )*(?:[\w-]+ ){0,2}?(?:scans?|tests?|results?|exam|examination|imaging|data|records?|mri|ct|x-ray|"
-    r"ultrasound|labs?|bloodwork|report|analysis) (?:shows?|showed|reveals?|revealed|demonstrated?|indicates?|indicated|confirms?|confirmed|found) (?:that )?(?=(?:the |a |an )?[\w-]+ (?:\w+ed|is|was|has|of) )",
-    re.IGNORECASE,
+_AFTER = re.compile(
+    r"^(?:After|Since|Upon|On) (?P<verb>[a-z]+)ing (?P<rest>(?:from|at|to|in|as|with|for|[A-Z]|his|her|the) ?[^,]*), (?P<main>.+)$"
 )
 _AGED = re.compile(r"^(?P<age>\d{1,3})[- ](?:year|yr)s?[- ]old\b,? ?(?P<rest>.*)$")
 _COPULA = re.compile(
@@ -46,21 +46,22 @@ _ATTRIBUTIVE = re.compile(
     r"^(?P<one>(?:[A-Z][\w.'’&-]*)(?: [A-Z][\w.'’&-]*){0,3}) (?P<noun>[a-z]\w+(?: [a-z]\w+)?) (?P<two>(?:The )?[A-Z].*)$"
 )
 _AS_ROLE = re.compile(
-    r"^(?P<head>.+? (?:joined|joins|at|for|with|from|by) .+?) as (?:an? |the |their |its )?(?P<role>[a-z][\w -]+)$"
+    r"^(?P<head>.+? (?:joined|joins|at|for|with|from|by|in) .+?) as (?:an? |the |their |its )?(?P<role>[a-z][\w -]+)$"
 )
 _PLACED = re.compile(
     r"^(?P<name>(?:The )?[A-Z][\w.'’&-]*(?: [A-Z][\w.'’&-]*){0,5}) (?P<where>(?:in|from) (?:the )?[A-Z][\w.'’&-]*(?: [A-Z][\w.'’&-]*){0,4})$"
 )
-_BRACKETED = re.compile(
-    r"^(?P<name>(?:The )?[A-Z][\w.'’&-]*(?: [A-Z][\w.'’&-]*){0,4}) \((?:the |an? )?(?P<inside>(?:[a-z]+|C[ETF]O) [^()]+|\d{1,3})\)(?P<rest>| .+)$"
-)
 _BORN = re.compile(r"^(?P<where>[A-Z]\w+)-born (?P<rest>[a-z].*)$")
-_REDUCED = re.compile(
-    r"^(?P<head>(?:[A-Z]\w+ )?[a-z]+(?: [a-z]+)*) (?P<tail>(?P<verb>[a-z]+) (?:in|by|at|from|as|on|to|near) .+)$"
+_WITH_RELATIVE = re.compile(
+    r"^(?P<owner>[A-Z][\w'’-]*(?: [A-Z][\w'’.-]*)*) and (?:his|her|their) (?P<noun>[a-z]+),? (?P<name>[A-Z][\w'’-]*(?: [A-Z][\w'’.-]*)*),? (?P<rest>(?:are|were|have|live|lived|work|worked|moved|run|own|founded|share)\b.+)$"
+)
+_RELATIVE_NAMED = re.compile(
+    r"^(?P<owner>[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir|[A-Z]\S*(?: [A-Z]\S*)*['’]s?) (?P<noun>[a-z]+), (?P<name>(?:(?:the|an?) [a-z -]+ )?[A-Z][\w'’-]*(?: [A-Z][\w'’.-]*)*), (?P<main>[a-z]\w+ .+)$"
 )
 _COUPLED = re.compile(
     r"^(?P<one>\S+(?: \S+)?) and (?P<two>\S+(?: \S+)?) (?P<rest>(?:are|were|have|live|lived|work|worked|speak|study|studied|play|moved) (?!married|friends|siblings|engaged|dating|partners|neighbours|neighbors|twin|sister|brothers|sisters|a couple).+)$"
 )
+_PERSONAL = frozenset("I i he she He She we".split())
 _SEXES = frozenset("man woman boy girl male female gentleman lady".split())
 
 
@@ -77,7 +78,7 @@ class ClauseSplitter:
 
     def clauses(self, sentence: str) -> Iterator[str]:
         """Yield the simple clauses of a sentence, in order."""
-        sentence = unstopped(_EVIDENCE.sub("", sentence))
+        sentence = unstopped(sentence)
         if not _TRIGGER.search(sentence) or sentence.count(",") + sentence.count(";") > _MOST_COMMAS:
             yield sentence
             return
@@ -86,6 +87,14 @@ class ClauseSplitter:
             if not any(self._finite(token) for token in tokens_of(match["class"])) and words[-1].islower():
                 yield f"{match['names']} is a {' '.join(words[:-1])} {words[-1].removesuffix('s')}"
                 return
+        if match := _WITH_RELATIVE.match(sentence):
+            yield f"{match['owner']}'s {match['noun']} is {match['name']}"
+            yield from (f"{name} {match['rest']}" for name in (match["owner"], match["name"]))
+            return
+        if match := _RELATIVE_NAMED.match(sentence):
+            yield f"{match['owner']} {match['noun']} is {match['name']}"
+            yield from self.clauses(f"{match['name']} {match['main']}")
+            return
         if match := _FRONTED.match(sentence):
             subject = self._leading_name(match["main"])
             if subject:
@@ -99,11 +108,18 @@ class ClauseSplitter:
         ):
             yield from (f"{pair[name]} {pair['rest']}" for name in ("one", "two"))
             return
-        if match := _BRACKETED.match(sentence):
-            inside = match["inside"]
-            yield f"{match['name']} is {inside}{' years old' if inside.isdigit() else ''}"
-            if match["rest"]:
-                yield from self.clauses(f"{match['name']}{match['rest']}")
+        if "(" in sentence and (parts := list(unbracketed(sentence))):
+            *said, rest = parts
+            yield from said
+            yield from [rest] if rest in said or not self.finite(rest) else self.clauses(rest)
+            return
+        if (after := _AFTER.match(sentence)) and (subject := self._leading_name(after["main"])):
+            yield f"{subject} {_past(after['verb'])} {after['rest']}"
+            yield from self.clauses(after["main"])
+            return
+        if gapped := ungapped(sentence, self.finite):
+            for clause in gapped:
+                yield from self._complements(clause)
             return
         for clause in self._split(sentence):
             yield from self._complements(clause)
@@ -114,7 +130,7 @@ class ClauseSplitter:
         return any(self._finite(token, base=_takes_base(tokens)) for token in tokens)
 
     def _finite(self, token: Token, *, base: bool = False) -> bool:
-        if token.key in ("be", "have"):
+        if token.key in ("be", "have") or token.text in ("has", "have", "had"):
             return True
         if not token.text.islower() or token.key not in self._verbs or token.text.endswith("ing"):
             return False
@@ -313,20 +329,12 @@ class ClauseSplitter:
             yield clause
             return
         subject, rest = match["subject"], match["complement"]
-        if subject in ("I", "i") and rest.isdigit() and len(rest) < 3:
-            yield f"I am {rest} years old"
+        if rest.isdigit() and len(rest) < 3 and (subject in _PERSONAL or "person" in kinds_of(subject)):
+            yield f"{subject} is {rest} years old"
             return
         if (born := _BORN.match(rest)) and (country := demonym_of(born["where"])):
             yield f"{subject} was born in {country}"
             rest = born["rest"]
-        if (
-            (cut := _REDUCED.match(rest))
-            and is_participle(cut["verb"])
-            and match["article"]
-            and not self._reads(clause)
-        ):
-            yield f"{subject} is {cut['tail']}"
-            rest = cut["head"]
         if aged := _AGED.match(rest):
             yield f"{subject} is {aged['age']} years old"
             rest = aged["rest"]
@@ -352,9 +360,15 @@ class ClauseSplitter:
             yield f"{subject} works {job['link']} {job['where']}"
             return
         if rest == match["complement"]:
-            yield clause
+            parts = definition(subject, rest) if match["article"] and not self._reads(clause) else []
+            yield from parts or [clause]
         else:
             yield f"{subject} is a {rest}"
+
+
+def _past(stem: str) -> str:
+    """The past tense for the stem of an "-ing" form, good enough to be found under its lemma."""
+    return f"{stem}ed"
 
 
 def _takes_base(tokens: list[Token]) -> bool:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ko_integrations.compiler.text import words_in
 
-__all__ = ["Adjunct", "parse_date", "read_moment", "take_adjunct"]
+__all__ = ["Adjunct", "is_date", "parse_date", "read_moment", "take_adjunct"]
 
 _MONTHS = {
     name: number
@@ -107,6 +107,12 @@ def take_adjunct(text: str, said_at: datetime, *, ahead: bool = False) -> Adjunc
             start, until = None, moment
         return Adjunct(text[: match.start()].rstrip(" ,") + text[match.end() :], start, until, said)
     return None
+
+
+def is_date(text: str) -> bool:
+    """Return whether `text` is a calendar date with its year, as it is written in brackets after a name."""
+    parts = _calendar(text.lower().strip())
+    return bool(parts and parts[0])
 
 
 def read_moment(text: str, said_at: datetime, *, ahead: bool = False) -> datetime | None:

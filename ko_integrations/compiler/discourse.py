@@ -7,14 +7,30 @@ from ko_integrations.compiler.naming import bare
 from ko_integrations.compiler.text import FIRST_PERSON
 from ko_integrations.kinds import country_named, kinds_of, pronoun_of
 
-__all__ = ["Discourse"]
+__all__ = ["TITLES", "Discourse"]
 
 _POSSESSED = re.compile(
     r"^(?P<owner>(?i:my|our|his|her|its|their)|[^\W\d_].*?['’]s?) (?P<noun>[a-z][\w -]*?)(?:,? (?P<name>[A-Z][\w.'’ -]*))?$"
 )
 _DESCRIBED = re.compile(r"^(?:[Tt]he|[Tt]his|[Tt]hat) (?P<noun>[a-z][\w -]*)$")
 _NAMED = re.compile(r"^(?:[Tt]he |[Aa]n? )?[a-z].* (?:named|called) (?P<name>[A-Z].*)$")
-_TITLE = re.compile(r"^(?:Dr|Mr|Mrs|Ms|Prof|Professor|Sir|Dame)\.? ")
+TITLES = (
+    "Patient",
+    "Dr.",
+    "Dr",
+    "Prof.",
+    "Prof",
+    "Professor",
+    "Mr.",
+    "Mr",
+    "Mrs.",
+    "Mrs",
+    "Ms.",
+    "Ms",
+    "Sir",
+    "Dame",
+)
+_TITLE = re.compile(r"^(?:(?:Dr|Mr|Mrs|Ms|Prof|Professor|Sir|Dame)\.?|[Pp]atient) ")
 _OBJECTS = frozenset(
     (
         "organisation",

@@ -71,6 +71,14 @@ _CALL_ME = re.compile(
 )
 
 
+_EVIDENCE = re.compile(
+    r"^(?:(?:the|a|an|his|her|their|post-\w+|follow-up|repeat|recent|latest|new) )*(?:[\w-]+ ){0,2}?(?:scans?|tests?|results?|exam|examination|imaging|data|records?|mri|ct|x-ray|"
+    r"ultrasound|labs?|bloodwork|report|analysis) (?:shows?|showed|reveals?|revealed|demonstrated?|indicates?|indicated|confirms?|confirmed|found) (?:that )?(?=(?:the |a |an |his |her |their |(?:[^\W\d_]\.|[A-Z][\w.'’-]* ){1,3}?\S*['’]s )?[\w-]+ (?:\w+ed|is|was|has|of) |\S+['’]s [\w-]+ (?:\w+ed|is|was|has|of) )",
+    re.IGNORECASE,
+)
+"""A finding told with the test that found it ("the scan shows that ...")."""
+
+
 class Denial(str):
     """The affirmative wording of a statement that was denied or ended ("I no longer work at X")."""
 
@@ -87,6 +95,9 @@ def plain(text: str) -> str:
         if match is None or match.end() == len(text):
             break
         text = text[match.end() :]
+    if found := _EVIDENCE.match(text):
+        text = text[found.end() :]
+        text = text[0].upper() + text[1:]
     if match := _ADVERB.match(text):
         text = f"{match['head']} {match['be']} {match['adverb'].lower()} {match['rest']}"
     if match := _CALL_ME.match(text):

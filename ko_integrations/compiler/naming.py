@@ -26,6 +26,11 @@ _KIND_OF_APPOSED = {
     "club": "team", "team": "team", "country": "country", "city": "city", "town": "city", "state": "place", "party": "party",
     "singer": "person", "actor": "person", "writer": "person", "language": "language", "programming language": "programming_language",
 }  # fmt: skip
+_SPECIAL_BODIES = frozenset(("party", "broadcaster", "label", "team"))
+_TITLED = re.compile(
+    r"^(?:(?:[Tt]he|[Aa]n?) )?(?:(?:[A-Z]\w+|[a-z]\w+) ){0,2}?(?P<noun>[a-z][a-z-]{3,}) (?P<name>[A-Z][\w'’.-]*(?: [A-Z][\w'’.-]*)+)$"
+)
+"""A name after what its bearer does ("the Hungarian writer Imre Sandor")."""
 _FIRST_ITEM = re.compile(r",? and |, ")
 _QUOTES = '"“”‘’«»`'
 _HEADED = re.compile(
@@ -56,6 +61,8 @@ def bare(text: str) -> tuple[str, str]:
         return text[match.end() :].strip(_QUOTES), _KINDS_BY_NOUN[match["noun"]]
     if match := _APPOSED.match(text):
         return text[match.end() :].strip(_QUOTES), _KIND_OF_APPOSED.get(match["noun"], "work")
+    if (match := _TITLED.match(text)) and "occupation" in kinds_of(match["noun"]):
+        return match["name"].strip(_QUOTES), "person"
     if match := _HEADED.match(text):
         return text[match.end() :], ""
     if match := _CLASSED.fullmatch(text):
@@ -84,9 +91,13 @@ def kind_score(predicate: Predicate, text: str) -> float:
         return 1.7 - 0.15 * wanted.index(implied)
     if kinds & set(wanted):
         # A predicate that is about nothing else fits better than one that may also be about this.
-        return 1.5 - 0.15 * next(rank for rank, kind in enumerate(wanted) if kind in kinds)
+        rank, fitting = next((rank, kind) for rank, kind in enumerate(wanted) if kind in kinds)
+        # What is known to be a party or a broadcaster is no mere organisation.
+        return 1.5 - 0.15 * rank - (0.4 if fitting == "organisation" and kinds & _SPECIAL_BODIES else 0.0)
     if "nationality" in kinds and wanted == ("country",):
         return 1.2
+    if wanted == ("person",) and kinds & {"organisation", *_SPECIAL_BODIES} and "person" not in kinds:
+        return -1.5
     if (
         kinds & CLOSED_KINDS
         or kinds

@@ -233,7 +233,8 @@ def frames(
         if value < count and (value > end or after not in FUNCTION_KEYS):
             yield (0, start - 1), (value, count), (start - 1,), False
     if after == ":" and end + 1 < count:
-        yield ((0, start) if start else None), (end + 1, count), (end,), False
+        owner = start - 1 if before == "'s" else start
+        yield ((0, owner) if owner else None), (end + 1, count), (end,), before == "their" and start == 1
     if start and after and not possible_verb(keys) and end < count:
         yield (0, start), (end, count), (), False
     if before == "their" and start > 2 and keys[start - 2] == "and" and end < count and "be" not in keys:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from ko_integrations.compiler.guess import KindGuesser
 from ko_integrations.compiler.naming import bare, kind_score, subject_score
 from ko_integrations.compiler.patterns import FUNCTION_KEYS, Match, Span, pattern_index
+from ko_integrations.compiler.shape import LIGHT_KEYS, is_nobody, is_possible, shape
 from ko_integrations.compiler.text import INHERITED, OPTIONAL, POSSESSIVES, Token, Words, keys_of, tokens_of
 from ko_integrations.kinds import PLACE_KINDS, kinds_of
-from ko_integrations.morphology import ARTICLES, BE, PREPOSITIONS, is_bare, is_participle
+from ko_integrations.morphology import ARTICLES, BE, PREPOSITIONS, is_bare
 from ko_integrations.protocols import Embedder
 from ko_integrations.vocabulary import Predicate, Vocabulary
 
@@ -137,6 +138,21 @@ class ClauseReader:
             return 0.0
         return 0.8 if rest[:1].isupper() and first.islower() and keys[span[0]] in self.index.lexicon else 0.0
 
+    def _verbs_inside(self, tokens: list[Token], words: Words, span: Span) -> float:
+        """A price for a finite verb after a name: another clause begins or ends there ("Jane Doe resigned")."""
+        for place in range(words.places[span[0]] + 1, words.places[span[1] - 1] + 1):
+            token, before = tokens[place], tokens[place - 1].text
+            ended = token.text.endswith("ed") or token.text.endswith("s") and token.key in self.index.verbs
+            if ended and before[0].isupper() and token.text.islower():
+                return 1.8
+        return 0.0
+
+    def _is_light(self, words: Words, match: Match) -> bool:
+        """Whether the form consists of a light verb ("take", "get", "have") and grammar."""
+        form = {words.keys[number] for number in match.words}
+        content = form - FUNCTION_KEYS
+        return (bool(content) or "have" in form) and content <= LIGHT_KEYS
+
     def _matches(self, tokens: list[Token]) -> Iterator[tuple[Words, float, Iterator[Match]]]:
         """Yield (words, price, matches): with the words that may only decorate, then without."""
         for optional in (True, False) if any(token.text in OPTIONAL for token in tokens) else (True,):
@@ -176,7 +192,8 @@ class ClauseReader:
         ):
             # "X's head office is (located) in Y": the place is Y.
             value, span = value[placed.end() :], (min(span[0] + len(placed[0].split()), span[1] - 1), span[1])
-        score += _shape(words.keys, span, value, is_object=True)
+        score += shape(words.keys, span, value, is_object=True)
+        score -= self._verbs_inside(tokens, words, match.object)
         if match.noun and predicate.value_type == "name" and _DOING.match(value):
             score -= 1.5
         subject = None
@@ -186,19 +203,38 @@ class ClauseReader:
             if match.literal < 0.5 and not {"'s", "of"}.isdisjoint(words.keys[slice(*match.subject)]):
                 score -= 1.6
             subject = _text(clause, tokens, words, match.subject)
+            score -= self._verbs_inside(tokens, words, match.subject)
             if match.noun and match.subject[1] == match.words[0] and _DEFINITE.match(subject):
                 return None
-            score += _shape(words.keys, match.subject, subject, is_object=False)
-        if score + 1.5 + 0.5 < 0.5:
+            score += shape(words.keys, match.subject, subject, is_object=False)
+            if is_nobody(predicate, subject):
+                return None
+        if score + 1.5 + 0.5 < 0.5 or not is_possible(predicate, value):
             return None
         fit = kind_score(predicate, value)
+        if (
+            fit < 1.0
+            and not match.noun
+            and self._is_light(words, match)
+            and _is_loose(predicate, value, words, match)
+        ):
+            return None
         if not match.shared and match.literal >= 1.0 and predicate.value_type not in _MEASURED:
             fit = max(fit, -0.3 if not kinds_of(bare(value)[0]) else -0.7)
         score += fit
         if subject is not None and match.subject is not None:
             score += subject_score(predicate, subject) - self._lead_in(words.keys, match.subject, subject)
         inverted = match.subject is not None and match.object < match.subject
+        if inverted and subject and not match.noun and subject.startswith(("a ", "an ")):
+            return None  # who "owns a Volvo" is not the owner of Volvo
         return Reading(match.predicate, subject, value, score, possessive=match.possessive, inverted=inverted)
+
+
+def _is_loose(predicate: Predicate, value: str, words: Words, match: Match) -> bool:
+    """Whether after a light verb the object tells nothing: what one "takes" or "goes to" is seldom what is held."""
+    common = value.removeprefix("the ").removeprefix("a ")[:1].islower()
+    prepositional = not PREPOSITIONS.isdisjoint(words.keys[number] for number in match.words)
+    return common or bool(predicate.object_kinds) and not prepositional
 
 
 def _is_verb_form(text: str) -> bool:
@@ -297,47 +333,3 @@ def _inside_a_name(tokens: list[Token], words: Words, match: Match, predicate: P
         ):
             price += 0.0 if "person" in predicate.object_kinds and match.noun else 0.8
     return price
-
-
-_BREAKING = frozenset(
-    ("be", "not", "never", "who", "which", ":", ";", "because", "but", "when", "while", "where", INHERITED)
-)
-
-
-def _shape(keys: tuple[str, ...], span: Span, text: str, *, is_object: bool) -> float:
-    """A price for words that a name does not contain or begin with."""
-    part = keys[span[0] : span[1]]
-    score = 0.0
-    if part == ("their",):
-        return score
-    if len(part) > 1:
-        score -= 1.2 * sum(key in _BREAKING for key in part)
-    if (
-        part[0] in PREPOSITIONS
-        and (text[0].islower() or part[0] == "as")
-        or part[0] in (",", "'s", "not")
-        or text.startswith(("and ", "to "))
-    ):
-        score -= 1.5
-    if "not" in part or "never" in part:
-        score -= 3.0
-    if part[0] == "be" or part[-1] in ("be", "have", "of", "and", "their", "'s"):
-        score -= 2.0
-    if len(part) > 9:
-        score -= 0.3
-    if (
-        is_object
-        and len(part) > 1
-        and part[1] in PREPOSITIONS
-        and text[0].islower()
-        and is_participle(text.split(" ", 1)[0])
-    ):
-        score -= 2.0
-    if " that " in text:
-        score -= 1.2
-    if not is_object and "'s" in part[1:-1]:
-        score -= 0.4
-    objective = part[0] in ("him", "them", "me", "us") and text[0].islower()
-    if objective or is_object and part[0] in ("him", "her", "it", "them", "me", "us", "you"):
-        score -= 2.0
-    return score

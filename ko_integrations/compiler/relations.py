@@ -15,6 +15,7 @@ from dataclasses import replace
 from ko_integrations.compiler.naming import kind_score
 from ko_integrations.compiler.patterns import FUNCTION_KEYS
 from ko_integrations.compiler.reading import ClauseReader, Reading
+from ko_integrations.compiler.shape import is_nobody
 from ko_integrations.compiler.text import FIRST_PERSON, Token, tokens_of
 from ko_integrations.kinds import kinds_of
 from ko_integrations.morphology import lemma
@@ -142,7 +143,9 @@ class RelationFinder:
             return None
         found = self._clauses.vocabulary.resolve(noun, self.embedder)
         declared = self._clauses.vocabulary.get(found.predicate)
-        if declared and kind_score(declared, match["value"]) < -1.0:
+        if declared and (
+            kind_score(declared, match["value"]) < -1.0 or is_nobody(declared, match["subject"])
+        ):
             return None
         certain = {"new": 0.6, "embedding": 0.7}.get(found.how, 0.8)
         return Reading(
@@ -248,7 +251,7 @@ def _content(form: str) -> list[str]:
 def _fits(predicate: Predicate, subject: str, value: str) -> float | None:
     """How well the kinds of both names suit the predicate, or None where they rule it out."""
     kind = kind_score(predicate, value)
-    if kind < -0.5:
+    if kind < -0.5 or is_nobody(predicate, subject):
         return None
     kinds = kinds_of(subject)
     if kinds and predicate.subject_kinds and not kinds & set(predicate.subject_kinds):
@@ -265,6 +268,8 @@ def _cut(text: str) -> tuple[str, str, list[str], bool] | None:
     if len(runs) != 2:
         return None
     (start, middle), (second, end) = runs
+    if second and tokens[second - 1].text in ("a", "an"):
+        return None  # one of its kind, nothing of that name
     words = [
         token.key
         for number, token in enumerate(tokens)

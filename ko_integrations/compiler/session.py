@@ -24,7 +24,7 @@ _PLAIN = frozenset(
 )
 """Words that may change or add to what a clause states."""
 _NEGATION = re.compile(
-    r"(?:\bnot\b|n['’]t\b|\bno longer\b|\bnever\b|\b(?:stopped|quit|ceased) |\bused to\b|\bany ?more\b|\bany longer\b|\bleft (?=[A-Z]|my job)|\b(?:resigned|fired|retired|laid off) from\b|\bgave up\b)"
+    r"(?:\bnot\b|n['’]t\b|\bno longer\b|\bnever\b|\b(?:stopped|quit|ceased) |(?<!is )(?<!are )(?<!was )(?<!were )(?<!be )\bused to\b|\bany ?more\b|\bany longer\b|\bleft (?=[A-Z]|my job)|\b(?:resigned|fired|retired|laid off) from\b|\bgave up\b)"
 )
 _ENDED = re.compile(
     r"\bno longer\b|\bany ?more\b|\bany longer\b|\b(?:stopped|quit|ceased) |\bused to\b|\bleft (?=[A-Z]|my job)|\b(?:resigned|fired|retired|laid off) from\b|\bgave up\b"

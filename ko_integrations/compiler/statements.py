@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from ko_integrations.compiler.clauses import ANTECEDENT
 from ko_integrations.compiler.dates import Adjunct
-from ko_integrations.compiler.discourse import Discourse
+from ko_integrations.compiler.discourse import TITLES, Discourse
 from ko_integrations.compiler.reading import STRONG, ClauseReader, Reading
 from ko_integrations.compiler.text import FIRST_PERSON, INHERITED, PRONOUNS
 from ko_integrations.compiler.values import clean, items, value_of
@@ -17,6 +17,8 @@ from ko_integrations.types import Value
 
 __all__ = ["Statements"]
 
+_UNTITLED = re.compile(r"^(?:[A-Z]\.[ -]?)+(?:[A-Z][\w'’-]+)?$|^[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?$")
+"""Initials, or a name of one or two words: what somebody is called for short."""
 _PACKED = re.compile(
     r" and (?:its|his|her|their) |\w-(?:based|born|owned|headquartered) (?=[A-Z])|^[A-Z]\S*(?: [A-Z]\S*)* (?:[a-z]\w+|CEO|CTO|CFO)(?: [a-z]\w+)? [A-Z]"
 )
@@ -30,7 +32,7 @@ _TREATED = re.compile(
     r"^(?:the )?(?:treatment|management) of | in (?:adults|children|adolescents|patients)\b.*$"
 )
 _GENERIC = frozenset(
-    "patients participants subjects volunteers adults children people users customers men women".split()
+    "patients participants subjects volunteers adults children people users customers men women samples data results findings".split()
 )
 """Plurals that name nobody: what is said of them is no fact about one subject."""
 _TASTES = frozenset(("likes", "dislikes"))
@@ -65,6 +67,7 @@ class Statements:
     object: str | None = None
     predicate: str | None = None
     countries: dict[str, str] = field(default_factory=dict)
+    titled: dict[str, str] = field(default_factory=dict)
     begun: int = 0
     """Number of statements before the sentence being read."""
 
@@ -164,7 +167,20 @@ class Statements:
         if said.startswith(ANTECEDENT):
             return f"{self.object}{said[1:]}" if self.object else None
         subject = self.discourse.resolve(self._unpacked(said, source), self.speaker)
-        return self._country(subject, reading.predicate) if subject else None
+        return self._stored(self._country(subject, reading.predicate)) if subject else None
+
+    def _stored(self, name: str) -> str:
+        """The one stored subject that `name` is without its title ("M.R." for "Patient M.R."), or the name itself."""
+        if not _UNTITLED.match(name) or name == self.speaker:
+            return name
+        known = self.titled.get(name)
+        if known is None:
+            whole = {title: f"{title} {name}" for title in TITLES}
+            stored = self.reader.find_subjects([name, *whole.values()])
+            fitting = dict.fromkeys(stored.values())
+            known = next(iter(fitting)) if len(fitting) == 1 and name not in stored else name
+            self.titled[name] = known
+        return known
 
     def _unpacked(self, said: str, source: str) -> str:
         """A subject that states something itself ("Berlin-based Acme", "my sister Anna"): take it, keep the name."""

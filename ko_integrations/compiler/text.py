@@ -59,7 +59,7 @@ MACHINES = frozenset(
 _TOKEN = re.compile(
     r"https?://\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|['’](?:s|m|re|ve|d|ll)\b|\w+?(?=n['’]t\b)|n['’]t\b"
     r"|-(?:based|born|language|speaking|owned|developed|made|produced|formed|headquartered|founded|built|year-old)\b"
-    r"|(?:[^\W\d_]\.){2,}|\d+(?:[.,:/-]\d+)*(?:[^\W\d_]+)?%?"
+    r"|(?:[^\W\d_]\.){2,}|\b(?:Inc|Ltd|Co|Corp|Bros|Jr|Sr)\.|\d+(?:[.,:/-]\d+)*(?:[^\W\d_]+)?%?"
     r"|\w+(?:(?:['’](?!(?:s|m|re|ve|d|ll)\b)|\.(?=\w)|[&/+](?=\w)|-(?!(?:based|born|language|speaking|owned|developed|made|"
     r"produced|formed|headquartered|founded|built|year-old)\b))\w+)*[+#]*|\S"
 )
@@ -202,11 +202,17 @@ def unstopped(text: str) -> str:
     ('It is in Washington, D.C.', 'It is in Oslo')
     """
     bare = text.rstrip(" .!;,")
-    points = _POINTED.search(f"{bare}.") if text[len(bare) :].startswith(".") else None
+    points = (
+        (_POINTED.search(f"{bare}.") or _SHORTENED.search(f"{bare}."))
+        if text[len(bare) :].startswith(".")
+        else None
+    )
     return f"{bare}." if points else bare
 
 
 _POINTED = re.compile(r"\b(?:[^\W\d_]\.){2,}$")
+_SHORTENED = re.compile(r"[A-Z][\w&'’-]*,? (?:Inc|Co|Corp|Bros|Jr|Sr)\.$")
+"""A company or person whose name ends with an abbreviation; its point is also that of the sentence."""
 
 
 def tokens_of(text: str) -> list[Token]:
