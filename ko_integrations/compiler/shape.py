@@ -2,7 +2,7 @@
 
 import re
 
-from ko_integrations.compiler.text import INHERITED, OPTIONAL, PRONOUNS, SKIPPED, tokens_of
+from ko_integrations.compiler.text import INHERITED, OPTIONAL, SKIPPED, tokens_of
 from ko_integrations.kinds import kinds_of
 from ko_integrations.morphology import PREPOSITIONS, is_participle
 from ko_integrations.vocabulary import Predicate
@@ -49,10 +49,8 @@ def is_nobody(predicate: Predicate, subject: str) -> bool:
     words = subject.split(" ")
     if all(word.lower() in ATTRIBUTES for word in words) or _is_subordinate(words):
         return True
-    if len(words) == 1 and subject.islower() and subject.isalpha() and subject not in PRONOUNS:
-        named = bool(predicate.subject_kinds) and _UNNAMED.isdisjoint(predicate.subject_kinds)
-        if subject.endswith("ly") or subject in _ADVERBS or named and subject != "user":
-            return True
+    if len(words) == 1 and subject.islower() and (subject.endswith("ly") or subject in _ADVERBS):
+        return True
     if subject.islower() and predicate.cardinality == "single" and _is_generic(predicate, subject):
         return True
     if predicate.subject_kinds == ("person",) and (owned := _OWNED.match(subject)):
@@ -77,8 +75,6 @@ def _is_generic(predicate: Predicate, subject: str) -> bool:
 _ADVERBS = frozenset(
     "early late soon now then here there well hard fast again today tonight tomorrow yesterday always often sometimes".split()
 )
-_UNNAMED = frozenset(("product", "software", "work", "place"))
-"""Kinds of things that a common noun may stand for; persons, organisations and countries have names."""
 _MADE = frozenset(("product", "software", "work"))
 
 
@@ -87,6 +83,8 @@ _BREAKING = frozenset(
 )
 
 
+_FINISHED = re.compile(r"(?:I|He|She|They|We|It) [a-z](?!nd )")
+"""A pronoun and a word after it: no subject, but a clause."""
 _CLAUSE_INSIDE = re.compile(r", (?:[A-Z][\w'’-]*|he|she|it|they|I|we)(?: [A-Z][\w'’-]*)* [a-z]+(?:ed|s)\b")
 """A name and a verb after a comma: another clause, no part of a name."""
 
@@ -127,12 +125,7 @@ def shape(keys: tuple[str, ...], span: tuple[int, int], text: str, *, is_object:
         and (last in OPTIONAL or last in SKIPPED or last.islower() and last.endswith("ly"))
     ):
         score -= 1.0
-    if (
-        not is_object
-        and len(part) > 1
-        and text.startswith(("I ", "He ", "She ", "They ", "We ", "It "))
-        and " and " not in text
-    ):
+    if not is_object and _FINISHED.match(text):
         score -= 2.0
     if is_object and ", " in text and _CLAUSE_INSIDE.search(text):
         score -= 2.5
