@@ -1,5 +1,5 @@
 # From a bare checkout: `make demo` or `make test` creates .venv, installs everything into it once, and runs.
-.PHONY: install demo test notebooks quick lint format types docs bench clean
+.PHONY: install demo test notebooks quick lint format types docs bench results clean
 .DEFAULT_GOAL := install
 
 PYTHON ?= python3
@@ -7,7 +7,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST_ARGS ?= -n 2
-TIMELINES ?= ../shared/data/dyknow/timelines.countries.jsonl
+DATA ?= ../shared/data
+TIMELINES ?= $(DATA)/dyknow/timelines.countries.jsonl
 
 # No test, demo or measurement asks a model hub or reports home.
 export HF_HUB_OFFLINE = 1
@@ -55,6 +56,10 @@ docs: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/ko bench core --json bench-core.json
 	$(BIN)/ko bench crash --rounds 100 --json bench-crash.json
+
+# Every figure of the documentation: measures all (about an hour, on a quiet machine), fills README.md and docs/.
+results: $(STAMP)
+	$(BIN)/ko results results --measure --data $(DATA)
 
 clean:
 	rm -rf $(VENV) build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ko_integrations.errors import InvalidInputError, ModelError
+from ko_integrations.errors import InvalidInputError, MissingExtraError, ModelError
 from ko_integrations.protocols import TextModel
 
 __all__ = ["as_text_model", "count_tokens", "read_json"]
@@ -25,11 +25,14 @@ _PIECE = re.compile(r"\w{1,4}|[^\w\s]")
 def as_text_model(model: Any, *, count: Callable[[str], int] | None = None) -> TextModel:
     """Return `model` as a `TextModel`: ours as it is, a LangChain chat model or a LlamaIndex LLM wrapped.
 
+    A text names a chat model as LangChain's `init_chat_model` does, "openai:gpt-4o-mini".
+
     Tokens are those the model reports; where it reports none, `count` (default: `count_tokens`) counts
     what was sent and what came back.
 
     Raises:
-        InvalidInputError: it is none of these.
+        InvalidInputError: it is none of these, or no provider known here has that name.
+        MissingExtraError: a name was given and langchain is not installed.
 
     >>> class Echo:
     ...     def complete(self, system, prompt, *, schema=None):
@@ -38,6 +41,8 @@ def as_text_model(model: Any, *, count: Callable[[str], int] | None = None) -> T
     ('hello', 1)
     """
     counter = count or count_tokens
+    if isinstance(model, str):
+        return _LangChainModel(_named(model), counter)
     if callable(getattr(model, "chat", None)) and hasattr(model, "metadata"):
         return _LlamaIndexModel(model, counter)
     if callable(getattr(model, "invoke", None)) and callable(getattr(model, "bind_tools", None)):
@@ -49,14 +54,29 @@ def as_text_model(model: Any, *, count: Callable[[str], int] | None = None) -> T
     raise InvalidInputError("model", reason)
 
 
+def _named(name: str) -> Any:
+    try:
+        from langchain.chat_models import init_chat_model
+    except ImportError as error:
+        raise MissingExtraError("langchain", "langchain") from error
+    try:
+        with _ProviderErrors(ImportError, ValueError):
+            return init_chat_model(name)
+    except (ImportError, ValueError) as error:  # the provider's package is not installed; no such provider
+        raise InvalidInputError("model", str(error)) from error
+
+
 class _ProviderErrors:
     """Turn what a provider's client raises into `ModelError`: these errors share no root but `Exception`."""
+
+    def __init__(self, *passing: type[Exception]) -> None:
+        self._passing: tuple[type[Exception], ...] = (ModelError, *passing)
 
     def __enter__(self) -> None:
         return None
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, Exception) and not isinstance(error, ModelError):
+        if isinstance(error, Exception) and not isinstance(error, self._passing):
             raise ModelError(f"the model raised {type(error).__name__}: {error}") from error
 
 

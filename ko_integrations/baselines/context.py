@@ -1,9 +1,9 @@
 """Whole-context memory: every statement goes into every prompt (main paper, sections 5.6 to 5.8)."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from ko_integrations.baselines.documents import Statements, as_document, as_facts
+from ko_integrations.baselines.documents import Statements, as_document
 from ko_integrations.baselines.tokens import Usage
 from ko_integrations.models import as_text_model, count_tokens
 from ko_integrations.types import Fact, Hit, KnowledgeObject
@@ -51,14 +51,6 @@ class ContextMemory(Statements):
         """
         start = len(self._documents)
         self._documents += [as_document(fact, start + i + 1) for i, fact in enumerate(facts)]
-
-    def write(self, keys: Sequence[str], values: Sequence[object]) -> None:
-        """Append pairs of a key text and its value.
-
-        Raises:
-            InvalidInputError: different counts, or a blank key.
-        """
-        self.update_many(as_facts(keys, values))
 
     def read(self, query: str, k: int = 5) -> list[Hit]:  # noqa: ARG002 - the search call of every memory
         """Return every statement, oldest first, with score 1: this memory does not search, `k` is unused."""

@@ -49,6 +49,14 @@ class Statements(ABC):
         """Append statements as they were said."""
         self.update_many(as_facts(texts))
 
+    def write(self, keys: Sequence[str], values: Sequence[object]) -> None:
+        """Append pairs of a key text and its value, each as "key value".
+
+        Raises:
+            InvalidInputError: different counts, or a blank key.
+        """
+        self.update_many(as_facts(keys, values))
+
     def update(self, subject: str, predicate: str, object: object) -> None:
         """Append one fact as a statement; an older one about the same slot stays."""
         self.update_many([Fact(subject=subject, predicate=predicate, object=object)])

@@ -1,13 +1,13 @@
 """Append-only retrieval on Chroma: what the paper compares the store with (sections 4.2.1 and 5.3)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
 from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ko_integrations.baselines.documents import Statements, as_document, as_facts
+from ko_integrations.baselines.documents import Statements, as_document
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.identity import check_text
 from ko_integrations.protocols import Embedder
@@ -84,14 +84,6 @@ class AppendOnlyRAG(Statements):
             self._queue.append(name)
         if self.ingestion == "realtime":
             self.reindex()
-
-    def write(self, keys: Sequence[str], values: Sequence[object]) -> None:
-        """Append pairs of a key text and its value, as "key value".
-
-        Raises:
-            InvalidInputError: different counts, or a blank key.
-        """
-        self.update_many(as_facts(keys, values))
 
     def reindex(self) -> int:
         """Make every waiting statement searchable; return how many there were."""

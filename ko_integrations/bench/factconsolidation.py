@@ -26,7 +26,7 @@ def run(path: str | Path, *, subset: str | None = None) -> Report:
     figures: list[Figure] = []
     for context in dict.fromkeys(one.context for one in subsets):
         figures += _measured([one for one in subsets if one.context == context])
-    return Report("factconsolidation", figures, {"path": str(path), "subset": subset or "all"})
+    return Report("factconsolidation", figures, {"path": Path(path).name, "subset": subset or "all"})
 
 
 def _measured(subsets: Sequence[Subset]) -> Iterator[Figure]:

@@ -1,11 +1,12 @@
 """What a measurement reports: figures beside their targets, as a table and as JSON."""
 
 import json
-import platform
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
+
+from ko_integrations.machine import circumstances
 
 __all__ = ["Figure", "Report"]
 
@@ -54,15 +55,14 @@ class Report:
         return all(figure.ok for figure in self.figures)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data, the machine included."""
-        machine = {"python": platform.python_version(), "system": platform.platform()}
+        """Return plain data, machine, versions and date included."""
         figures = [{**asdict(figure), "ok": figure.ok} for figure in self.figures]
         return {
             "name": self.name,
             "ok": self.ok,
             "figures": figures,
             "settings": self.settings,
-            "machine": machine,
+            "machine": circumstances(),
         }
 
     def write_json(self, file: str | Path) -> None:

@@ -64,14 +64,14 @@ def run(data: str | Path) -> Report:
     ):
         figures += _if_there(name, folder / file, measure)
     figures += _large()
-    return Report("understanding", figures, {"data": str(folder)})
+    return Report("understanding", figures, {"data": folder.name})
 
 
 def _if_there(name: str, path: Path, measure: Callable[[Path], Iterator[Figure]]) -> Iterator[Figure]:
     if path.exists():
         yield from measure(path)
     else:
-        yield Figure(name, None, note=f"{path} is not there")
+        yield Figure(name, None, note=f"{path.name} is not there")
 
 
 def _store(**options: object) -> KnowledgeStore:

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from ko_integrations import __version__
-from ko_integrations.cli import bench, demo, facts, house, transfer
+from ko_integrations.cli import bench, demo, experiment, facts, house, transfer
 from ko_integrations.cli.options import EmbedderName, Index, Namespace, Store
 from ko_integrations.cli.output import escape, stderr
 from ko_integrations.errors import KOError
@@ -58,7 +58,7 @@ def options(
     ctx.obj = {"store": store, "namespace": namespace, "embedder": embedder, "index": index}
 
 
-for _module in (demo, facts, transfer, house, bench):
+for _module in (demo, facts, transfer, house, bench, experiment):
     _module.register(app)
 
 

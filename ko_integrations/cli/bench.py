@@ -1,12 +1,11 @@
-"""`ko bench ...` and `ko experiment ...`: measurements; exit code 1 when a target is missed."""
+"""`ko bench ...`: measurements; exit code 1 when a target is missed."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ko_integrations.cli.options import EmbedderName, make_embedder
-from ko_integrations.cli.output import advancing, console, print_report, print_rows, stderr
+from ko_integrations.cli.output import advancing, print_report, print_rows, stderr
 
 if TYPE_CHECKING:
     from ko_integrations.bench.report import Report
@@ -20,7 +19,6 @@ bench = typer.Typer(name="bench", help="Measure, side by side in one run.", no_a
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.add_typer(bench)
-    app.command()(experiment)
 
 
 def _finish(report: "Report", json: Path | None) -> None:
@@ -71,7 +69,8 @@ def understanding(
 @bench.command()
 def factconsolidation(
     path: Annotated[
-        Path, typer.Argument(exists=True, help="MemoryAgentBench FactConsolidation, as published.")
+        Path,
+        typer.Argument(exists=True, dir_okay=False, help="MemoryAgentBench FactConsolidation, as published."),
     ],
     subset: Annotated[
         str | None, typer.Option(help="One subset, e.g. sh_6k.", show_default="every one")
@@ -107,26 +106,11 @@ def rivals(
         report, scores = rivals.run(
             quick=quick, seed=seed, say=lambda part: status.update(f"measuring: {part}")
         )
+    rows = [score.to_dict() for score in scores]
     for table in (tables.correctness, tables.speed, tables.ratios):
-        print_rows(*table(scores))
-    for line in tables.failures(scores):
+        print_rows(*table(rows))
+    for line in tables.failures(rows):
         stderr.print(line, style="yellow", markup=False)
     if markdown is not None:
-        markdown.write_text(tables.markdown(scores), encoding="utf-8")
+        markdown.write_text(tables.markdown(rows), encoding="utf-8")
     _finish(report, json)
-
-
-def experiment(
-    name: Annotated[str, typer.Argument(help="One of the papers' tables or figures, or 'all'.")] = "all",
-    out: Annotated[Path, typer.Option(help="Folder for figures and JSON.")] = Path("results"),
-    seeds: Annotated[int, typer.Option(min=1, help="Independent trials.")] = 5,
-    data: Annotated[Path | None, typer.Option(exists=True, help="Real facts for the density figure.")] = None,
-    embedder: EmbedderName = None,
-) -> None:
-    """Measure a table or figure of the papers again, beside theirs; exits 1 when a check is missed."""
-    from ko_integrations import experiments
-
-    encoder = None if embedder is None else make_embedder(embedder)
-    reports = experiments.run(name, out, seeds=seeds, embedder=encoder, data=data, console=console)
-    if not all(all(report.checks.values()) for report in reports):
-        raise typer.Exit(1)

@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 
 from ko_integrations.cli.output import console, day, print_versions
-from ko_integrations.errors import MissingExtraError
+from ko_integrations.errors import InvalidInputError, MissingExtraError
 from ko_integrations.types import Quantity, Value
 
 if TYPE_CHECKING:
@@ -40,14 +40,22 @@ def demo(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Order in which the timelines arrive.")] = 0,
+    json: Annotated[
+        Path | None, typer.Option("--json", help="With --timelines: also write the figures here.")
+    ] = None,
 ) -> None:
     """Play a patient's case: facts change, the old values stay in the chain and out of the answers."""
+    if json is not None and timelines is None:
+        raise InvalidInputError("--json", "the story has no figures; give --timelines")
     embedder = default_embedder()
     with folder(store) as path:
         if timelines is not None:
             from ko_integrations.cli.timelines import play
 
-            if not play(timelines, path, embedder, seed=seed):
+            report = play(timelines, path, embedder, seed=seed)
+            if json is not None:
+                report.write_json(json)
+            if not report.ok:
                 raise typer.Exit(1)
         else:
             _play(path, embedder)

@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ko_integrations.bench.report import Figure, Report
 from ko_integrations.cli.output import console, progress
 from ko_integrations.times import parse_moment
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from ko_integrations.protocols import Embedder
     from ko_integrations.store import KnowledgeStore
 
-__all__ = ["Row", "Tally", "chain_of", "check", "play", "read_timelines", "value_at", "write_csv"]
+__all__ = ["EXACT", "Row", "Tally", "chain_of", "check", "play", "read_timelines", "value_at", "write_csv"]
 
 _TICK = timedelta(microseconds=1)
 
@@ -37,6 +38,10 @@ class Row:
     start: datetime
     end: datetime | None
     arrival: int = 0
+
+
+EXACT = ("current value", "as-of values", "chains", "search hits that hold now")
+"""What must be right every time."""
 
 
 @dataclass
@@ -147,8 +152,8 @@ def check(store: "KnowledgeStore", rows: Iterable[Row], *, now: datetime | None 
     return {"current value": current, "as-of values": as_of, "chains": chains}
 
 
-def play(file: Path, folder: Path, embedder: "Embedder", *, seed: int) -> bool:
-    """Import through the command line, check through the API, search by meaning; tell whether all was exact."""
+def play(file: Path, folder: Path, embedder: "Embedder", *, seed: int) -> Report:
+    """Import through the command line, check through the API, search by meaning; report what was exact."""
     from ko_integrations.cli import app
     from ko_integrations.store import KnowledgeStore
 
@@ -171,12 +176,16 @@ def play(file: Path, folder: Path, embedder: "Embedder", *, seed: int) -> bool:
     with KnowledgeStore.open(path, embedder=embedder) as store:
         tallies = check(store, rows)
         tallies |= _search(store, timelines)
-        report = store.verify()
+        agree = store.verify()
         for name, tally in tallies.items():
             console.print(f"  {name:<34} {tally.right:>5} of {tally.total}")
-        console.print(f"  {'log and index agree':<34} {'yes' if report.ok else report}")
-    exact = ("current value", "as-of values", "chains", "search hits that hold now")
-    return report.ok and all(tallies[name].right == tallies[name].total for name in exact)
+        console.print(f"  {'log and index agree':<34} {'yes' if agree.ok else agree}")
+    figures = [
+        Figure(name, tally.right, tally.total if name in EXACT else None, "at least", f"of {tally.total}")
+        for name, tally in tallies.items()
+    ]
+    figures.append(Figure("log and index agree", int(agree.ok), 1, "at least", "", "1: yes, 0: no"))
+    return Report("demo", figures, {"timelines": file.name, "seed": seed, "embedder": embedder.model_id})
 
 
 def _search(store: "KnowledgeStore", timelines: list[dict[str, Any]]) -> dict[str, Tally]:

@@ -17,7 +17,7 @@ from ko_integrations.experiments.words import ANIMALS, CITIES, COUNTRIES, MATERI
 from ko_integrations.fast_weight import question_form
 from ko_integrations.types import Fact
 
-__all__ = ["CORPORA", "VALUES", "Corpus", "Item", "Names", "numbered", "read_corpus"]
+__all__ = ["CORPORA", "OWN", "VALUES", "Corpus", "Item", "Names", "numbered", "read_corpus"]
 
 Rng = np.random.Generator
 
@@ -102,6 +102,9 @@ VALUES: dict[str, Callable[[int, Rng], list[str]]] = {
     "ordinary words": _words,
 }
 """Families of values. All values of a sample differ, and none repeats the number of its key."""
+
+OWN = "of the real data"
+"""Values that belong to their keys."""
 
 RECORD = ("name", "status", "type", "category", "code", "owner", "region", "date")
 SPECIFICATION = (
@@ -283,12 +286,17 @@ def read_corpus(path: Path) -> Corpus:
     def draw(n: int, rng: Rng) -> list[tuple[str, str, str]]:
         return [cells[i] for i in rng.permutation(len(cells))[:n]]
 
-    return Corpus(f"real: {path.stem}", cells[0][2], "its own", draw, len(cells), values)
+    return Corpus(f"real: {path.stem}", cells[0][2], OWN, draw, len(cells), values)
 
 
 def _rows(path: Path) -> list[dict[str, object]]:
     if path.suffix == ".jsonl":
-        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        try:
+            return [
+                json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()
+            ]
+        except ValueError as error:
+            raise InvalidInputError("data", f"{path.name} is not one JSON object a line: {error}") from error
     if path.suffix in (".csv", ".tsv"):
         with path.open(encoding="utf-8", newline="") as file:
             return list(csv.DictReader(file, delimiter="\t" if path.suffix == ".tsv" else ","))

@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
 from ko_integrations.experiments.corpora import CORPORA, Corpus, Item
 from ko_integrations.experiments.lab import Lab, percent
-from ko_integrations.experiments.plots import DISCRETE, NEURAL, figure
-from ko_integrations.experiments.report import Report, Stat, Table, card_of, stat
+from ko_integrations.experiments.plots import bars, figure
+from ko_integrations.experiments.report import Finding, Report, Stat, Table, listed, stat
 from ko_integrations.fast_weight import DeltaRule, LinearRule, Rule, nearest_values
 
 __all__ = ["run"]
@@ -40,9 +39,7 @@ def run(lab: Lab) -> Report:
     results = {"KO, exact read": _store_outcome(lab, dense)}
     for name, corpus, n, changed, make in lab.track(settings, "correction", len(settings)):
         results[name] = _rule_outcome(lab, corpus, n, changed, make)
-    file = "correction.png"
-    _plot(lab.out / file, results)
-    return _report(lab, results, dense, file)
+    return _report(lab, results, dense)
 
 
 def _updated(items: Sequence[Item], count: int, seed: int) -> tuple[list[Item], set[int]]:
@@ -101,31 +98,38 @@ def _right(
     return [values[i] == item.value for i, item in zip(best[:, 0], wanted, strict=True)]
 
 
-def _report(lab: Lab, results: dict[str, _Outcome], corpus: Corpus, file: str) -> Report:
+def _report(lab: Lab, results: dict[str, _Outcome], corpus: Corpus) -> Report:
     paper = {"KO, exact read": (100.0, 100.0), "LAM, decay 0.99": (0.0, 1.1)}
-    rows = [
-        (
-            name,
-            o.before,
-            o.updated,
-            paper.get(name, (None,) * 2)[0],
-            o.others,
-            paper.get(name, (None,) * 2)[1],
-            o.kept,
-        )
-        for name, o in results.items()
-    ]
+    rows = []
+    for name, o in results.items():
+        updated, others = paper.get(name, (None, None))
+        rows.append((name, o.before, o.updated, updated, o.others, others, o.kept))
     columns = (
         "system", "right before the updates %", "updated: new value %", "paper", "others right %", "paper",
         "kept of those right before %",
     )  # fmt: skip
     lam, ko = results["LAM, decay 0.99"], results["KO, exact read"]
     sparse = results["LAM, decay 0.99, sparse and small"]
+    cards = [lab.card(corpus, FACTS), lab.card(_FORGIVING, 20)]
+    changed = f"{UPDATES} of {FACTS} facts updated"
+    file = "correction.svg"
+    caption = f"{cards[0].short}; sparse and small: {cards[1].short}"
+    with figure(lab.out / file, caption, width=8) as axes:
+        axes.set_title(changed)
+        bars(axes, ("right before", "updated: new value", "others right"),
+             {name: (o.before, o.updated, o.others) for name, o in results.items()})  # fmt: skip
     return Report(
         name="correction",
         title="Surgical correction",
         source="main paper, section 5.4, table 5",
-        tables=(Table(f"{UPDATES} of {FACTS} facts updated", columns, rows),),
+        findings=(
+            Finding(f"KO by exact read, {changed}: new value; others right", listed((ko.updated, ko.others)),
+                    "100, 100 %", "100 % both", ko.updated.mean == 100 == ko.others.mean),
+            Finding(f"LAM, {changed}: new value; others right", listed((lam.updated, lam.others)), "0, 1.1 %",
+                    "within 5 points of the paper", lam.updated.mean <= 5 and abs(lam.others.mean - 1.1) <= 5),
+            Finding(f"LAM, right before {UPDATES} of {FACTS} facts are updated", f"{lam.before} %", "not given"),
+        ),
+        tables=(Table(changed, columns, rows),),
         notes=(
             (
                 f"At 100 facts of this density the LAM is right on {lam.before} % before any update: the loss that "
@@ -141,29 +145,7 @@ def _report(lab: Lab, results: dict[str, _Outcome], corpus: Corpus, file: str) -
                 "the price of everything older."
             ),
         ),
-        corpora=[
-            card_of(corpus, corpus.sample(FACTS, 0), lab.embedder),
-            card_of(_FORGIVING, _FORGIVING.sample(20, 0), lab.embedder),
-        ],
+        corpora=cards,
         settings=lab.settings,
-        checks={
-            "KO 100 % by exact read": ko.updated.mean == 100 == ko.others.mean,
-            "LAM within 5 points of the paper": lam.updated.mean <= 5 and abs(lam.others.mean - 1.1) <= 5,
-        },
         figure=file,
-    )
-
-
-def _plot(file: Path, results: dict[str, _Outcome]) -> None:
-    with figure(file, width=8) as axes:
-        groups = ("right before", "updated: new value", "others right")
-        width = 0.8 / len(results)
-        for i, (name, outcome) in enumerate(results.items()):
-            color = DISCRETE if name.startswith("KO") else NEURAL
-            heights = [outcome.before.mean, outcome.updated.mean, outcome.others.mean]
-            bars = axes.bar([x + i * width for x in range(3)], heights, width * 0.9, color=color,
-                            alpha=1 if i < 2 else 0.9 - 0.2 * i, label=name)  # fmt: skip
-            axes.bar_label(bars, fmt="%.0f", fontsize=7)
-        axes.set_xticks([x + 0.4 - width / 2 for x in range(3)], groups)
-        axes.set(ylabel="%", ylim=(0, 140), title="Updating some facts")
-        axes.legend(fontsize=7, ncols=2)
+    )  # fmt: skip

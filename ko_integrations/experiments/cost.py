@@ -1,7 +1,7 @@
 """Experiment 6: what a query costs and how long it takes, by number of facts (main paper, 5.6, tables 7, 9, 10)."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
@@ -11,7 +11,7 @@ from ko_integrations.baselines import ContextMemory, CostModel, Prices
 from ko_integrations.experiments.corpora import CORPORA, Item
 from ko_integrations.experiments.lab import Lab
 from ko_integrations.experiments.plots import DISCRETE, NEURAL, PAPER, figure
-from ko_integrations.experiments.report import Card, Report, Table, card_of
+from ko_integrations.experiments.report import Finding, Report, Table, listed
 from ko_integrations.models import count_tokens
 
 __all__ = ["run"]
@@ -35,29 +35,55 @@ SIZES = (100, 1_000, 5_000)
 _PROBES = 50
 
 
+@dataclass(frozen=True)
+class _Latency:
+    """Median milliseconds at N facts; `encoder` is one call for a question, `context` is modelled."""
+
+    n: int
+    exact: float
+    semantic: float
+    encoder: float
+    context: float
+
+
 def run(lab: Lab) -> Report:
     """Compute the bill at three sizes, check the token counts, time the store."""
     corpus = CORPORA["products"]
-    latency = [_latency(lab, n) for n in lab.track(SIZES, "cost and latency", len(SIZES))]
+    sizes = lab.sizes or SIZES
+    latency = [_latency(lab, n) for n in lab.track(sizes, "cost and latency", len(sizes))]
     tokens = _tokens_per_fact(corpus.sample(1_000, 0))
-    file = "cost.png"
-    _plot(lab.out / file, lab.cost, latency)
-    ours = [lab.cost.monthly(n, q) for n, q, _, _ in WORKLOADS]
-    paper_model = CostModel()
-    like = all(abs(paper_model.monthly(n, q) / paid - 1) < 0.02 for n, q, paid, _ in WORKLOADS)
-    cards: list[Card] = [card_of(corpus, corpus.sample(75, 0), lab.embedder)]
+    card = lab.card(corpus, 75)
+    file = "cost.svg"
+    _plot(lab.out / file, lab.cost, latency, card.short)
     return Report(
         name="cost",
         title="Cost and latency",
         source="main paper, sections 5.6 to 5.8, tables 7, 9 and 10",
+        findings=_findings(lab.cost, latency),
         tables=(_bill(lab.cost), _models(), _latency_table(latency)),
-        notes=_notes(lab.cost, tokens, ours),
-        corpora=cards,
+        notes=_notes(lab.cost, tokens),
+        corpora=[card],
         settings={**lab.settings, "tokens per fact": lab.cost.tokens_per_fact, "k": lab.cost.k,
                   "dollars a million, in": lab.cost.prices.input, "out": lab.cost.prices.output},
-        checks={"context bill within 2 % of table 7 at the paper's prices": like},
         figure=file,
     )  # fmt: skip
+
+
+def _findings(cost: CostModel, latency: Sequence[_Latency]) -> list[Finding]:
+    paper = CostModel()
+    like = all(abs(paper.monthly(n, q) / paid - 1) < 0.02 for n, q, paid, _ in WORKLOADS)
+    priced = f"{cost.tokens_per_fact:g} tokens a fact, k = {cost.k}, ${cost.prices.input:g} and ${cost.prices.output:g}"
+    rows = [(cost.monthly(n, q), cost.monthly(n, q, retrieval=True), *paid) for n, q, *paid in WORKLOADS]
+    bills, ours, paper_bills, paper_ours = zip(*rows, strict=True)
+    at = "at 1,000, 5,000 and 10,000 facts, 100, 500 and 1,000 questions a day"
+    last = latency[-1]
+    return [
+        Finding(f"dollars a month {at}: all in the prompt ({priced} a million)", listed(map(round, bills), ""),
+                listed(paper_bills, ""), "within 2 % of table 7 at the paper's prices", like),
+        Finding(f"the same {at}: KO", listed(map(round, ours), ""), listed(paper_ours, "")),
+        Finding(f"latency at {last.n:,} facts without the model's answer: exact read, semantic read, encoder",
+                f"{last.exact:.2f}, {last.semantic:.1f}, {last.encoder:.0f} ms", "200 ms with the answer"),
+    ]  # fmt: skip
 
 
 def _bill(cost: CostModel) -> Table:
@@ -65,7 +91,7 @@ def _bill(cost: CostModel) -> Table:
     for n, queries, paper_context, paper_ko in WORKLOADS:
         context, ko = cost.monthly(n, queries), cost.monthly(n, queries, retrieval=True)
         tokens = (cost.context_usage(n).input_tokens, cost.retrieval_usage(n).input_tokens)
-        rows.append((f"{n:,}", queries, *tokens, round(context), paper_context, round(ko, 1), paper_ko,
+        rows.append((n, queries, *tokens, round(context), paper_context, round(ko, 1), paper_ko,
                      round(context / ko), round(paper_context / paper_ko)))  # fmt: skip
     columns = (
         "N", "queries a day", "tokens, context", "tokens, KO", "context $/month", "paper", "KO $/month", "paper",
@@ -90,8 +116,7 @@ def _tokens_per_fact(items: Sequence[Item]) -> float:
     return count_tokens(memory.prompt("")) / len(items)
 
 
-def _latency(lab: Lab, n: int) -> tuple[int, float, float, float, float]:
-    """Return N and median milliseconds: exact read, semantic read, encoding a question, context (modelled)."""
+def _latency(lab: Lab, n: int) -> _Latency:
     items = _many(n)
     with lab.store() as store:
         store.update_many(item.fact for item in items)
@@ -102,7 +127,7 @@ def _latency(lab: Lab, n: int) -> tuple[int, float, float, float, float]:
         semantic = _median_ms(lambda item: store.read(item.question, k=lab.cost.k), probes)
     # Through the cache a question is encoded once; the encoder itself is what a new question costs.
     encoding = _median_ms(lambda item: lab.embedder.inner.encode([item.reworded]), probes[:10])
-    return n, exact, semantic, encoding, 1_000 * lab.cost.context_usage(n).input_tokens / PREFILL
+    return _Latency(n, exact, semantic, encoding, 1_000 * lab.cost.context_usage(n).input_tokens / PREFILL)
 
 
 def _many(n: int) -> list[Item]:
@@ -125,27 +150,20 @@ def _median_ms(call: Callable[[Item], object], items: Sequence[Item]) -> float:
     return float(np.median(times))
 
 
-def _latency_table(latency: Sequence[tuple[int, float, float, float, float]]) -> Table:
+def _latency_table(latency: Sequence[_Latency]) -> Table:
     rows = [
-        (
-            f"{n:,}",
-            round(exact, 3),
-            round(semantic, 2),
-            round(encoding, 1),
-            round(context),
-            4_600 if n == 5_000 else None,
-        )
-        for n, exact, semantic, encoding, context in latency
-    ]
+        (row.n, round(row.exact, 3), round(row.semantic, 2), round(row.encoder, 1), round(row.context),
+         4_600 if row.n == 5_000 else None)
+        for row in latency
+    ]  # fmt: skip
     columns = (
         "N", "KO exact, ms", "KO semantic, ms", "encoder, ms", "context, ms (modelled)", "context (paper)",
     )  # fmt: skip
-    return Table(
-        "Latency without the model's own answer; medians, this machine (tables 7 and 10)", columns, rows
-    )
+    title = "Latency without the model's own answer; medians, this machine (tables 7 and 10)"
+    return Table(title, columns, rows)
 
 
-def _notes(cost: CostModel, tokens: float, ours: Sequence[float]) -> tuple[str, ...]:
+def _notes(cost: CostModel, tokens: float) -> tuple[str, ...]:
     at_four = replace(cost, k=4).monthly(10_000, 1_000, retrieval=True)
     return (
         (
@@ -166,28 +184,27 @@ def _notes(cost: CostModel, tokens: float, ours: Sequence[float]) -> tuple[str, 
             "for the same N. Ours excludes the model's answer, which the paper's 0.2 s includes. Exact reads need "
             "no encoder and no index."
         ),
-        f"The ratio grows as N / k: ${ours[-1]:,.0f} a month at 10,000 facts is the price of reading all of them.",
+        "The ratio grows as N / k, whatever the prices are.",
     )
 
 
-def _plot(file: Path, cost: CostModel, latency: Sequence[tuple[int, float, float, float, float]]) -> None:
-    with figure(file, columns=2, width=5.6) as (bills, times):
+def _plot(file: Path, cost: CostModel, latency: Sequence[_Latency], caption: str) -> None:
+    with figure(file, f"latency: {caption}", columns=2, width=5.6) as (bills, times):
         sizes = np.array([10, 100, 1_000, 5_000, 10_000, 100_000])
         bills.plot(sizes, [cost.monthly(int(n), 500) for n in sizes], "o-", color=NEURAL, label="context")
         bills.plot(sizes, [cost.monthly(int(n), 500, retrieval=True) for n in sizes], "o-", color=DISCRETE,
                    label=f"KO, k = {cost.k}")  # fmt: skip
         bills.plot([5_000], [2_940], "x", color=PAPER, markersize=9, label="paper")
-        bills.set(
-            xscale="log", yscale="log", xlabel="facts, N", ylabel="dollars a month", title="500 queries a day"
-        )
-        bills.legend()
-        n = [row[0] for row in latency]
-        times.plot(n, [row[4] for row in latency], "--", color=NEURAL, label="context (modelled)")
-        times.plot(n, [row[2] for row in latency], "o-", color=DISCRETE, label="KO semantic")
-        times.plot(
-            n, [row[2] + row[3] for row in latency], ":", color=DISCRETE, label="KO semantic, with encoding"
-        )
-        times.plot(n, [row[1] for row in latency], "s-", color=DISCRETE, alpha=0.5, label="KO exact")
+        bills.set(title="500 queries a day", ylabel="dollars a month")
+        n = [row.n for row in latency]
+        times.plot(n, [row.context for row in latency], "--", color=NEURAL, label="context (modelled)")
+        both = [row.semantic + row.encoder for row in latency]
+        times.plot(n, both, "^:", color=DISCRETE, label="KO semantic, with encoding")
+        times.plot(n, [row.semantic for row in latency], "o-", color=DISCRETE, label="KO semantic")
+        times.plot(n, [row.exact for row in latency], "s-", color=DISCRETE, alpha=0.5, label="KO exact")
         times.plot([5_000], [4_600], "x", color=PAPER, markersize=9, label="paper, context")
-        times.set(xscale="log", yscale="log", xlabel="facts, N", ylabel="ms", title="Latency")
-        times.legend()
+        times.set(title="Latency", ylabel="ms")
+        for axes in (bills, times):
+            axes.set(xscale="log", yscale="log", xlabel="facts, N")
+        bills.legend()
+        times.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))

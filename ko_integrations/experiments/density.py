@@ -6,11 +6,18 @@ from pathlib import Path
 
 import numpy as np
 
-from ko_integrations.experiments.corpora import CORPORA, VALUES, Corpus, read_corpus
+from ko_integrations.experiments.corpora import CORPORA, OWN, VALUES, Corpus, read_corpus
 from ko_integrations.experiments.lab import Lab
 from ko_integrations.experiments.plots import NEURAL, PAPER, figure
-from ko_integrations.experiments.report import Report, Table, card_of, stat
-from ko_integrations.fast_weight import LinearRule, collapse_estimate, density_spread, semantic_density
+from ko_integrations.experiments.report import Finding, Report, Table, stat
+from ko_integrations.fast_weight import (
+    LinearRule,
+    classical_hopfield_capacity,
+    collapse_estimate,
+    density_spread,
+    johnson_lindenstrauss_capacity,
+    semantic_density,
+)
 
 __all__ = ["half_point", "run"]
 
@@ -21,7 +28,7 @@ _COLORS = {
     "Value_NNN": NEURAL,
     "four-digit numbers": "#7d3c98",
     "ordinary words": "#2471a3",
-    "its own": "black",
+    OWN: "black",
 }
 
 
@@ -53,43 +60,59 @@ def half_point(sizes: Sequence[int], accuracy: Sequence[float], level: float = 5
 
 def run(lab: Lab) -> Report:
     """Find N50 of every corpus with every family of values."""
-    families = [corpus.with_values(values) for values in VALUES for corpus in CORPORA.values()]
+    corpora = list(CORPORA.values())
+    families = [corpus.with_values(values) for values in VALUES for corpus in corpora]
     if lab.data is not None:
         real = read_corpus(lab.data)
         families += [real, *(real.with_values(values) for values in VALUES)]
+        corpora.append(real)
     points = [_measure(lab, corpus) for corpus in lab.track(families, "density", len(families))]
     fits = {
         values: fit for values in _COLORS if (fit := _fit([p for p in points if p.corpus.values == values]))
     }
-    file = "density.png"
+    file = "density.svg"
     _plot(lab.out / file, points, fits)
-    samples = [(corpus, corpus.sample(min(75, corpus.largest), 0)) for corpus in families[: len(CORPORA)]]
-    if lab.data is not None:
-        samples.append((real, real.sample(min(75, real.largest), 0)))
     return Report(
         name="density",
         title="Semantic density predicts collapse",
         source="main paper, section 5.1, figure 5",
+        findings=_findings(points, fits, len(corpora), lab),
         tables=(_table(points), _fit_table(points, fits)),
         notes=_notes(lab, points),
-        corpora=[card_of(corpus, items, lab.embedder) for corpus, items in samples],
-        settings={**lab.settings, "data": lab.data.name if lab.data else None},
-        checks={
-            "eight corpora or more from rho 0.3 to 0.9": _covers([p.density for p in points], lab),
-            "N50 falls with rho for every family of values": all(b < 0 for _, b in fits.values()),
-        },
+        corpora=[lab.card(corpus, min(75, corpus.largest)) for corpus in corpora],
+        settings={**lab.settings, "data": lab.data.name if lab.data else "none"},
         figure=file,
     )
 
 
-def _covers(densities: Sequence[float], lab: Lab) -> bool:
-    different = len(CORPORA) + (lab.data is not None)
-    return different >= 8 and min(densities) <= 0.35 and max(densities) >= 0.85
+def _findings(
+    points: Sequence[_Point], fits: dict[str, tuple[float, float]], different: int, lab: Lab
+) -> list[Finding]:
+    densities = [p.density for p in points]
+    low, high = min(densities), max(densities)
+    real = "one of them real data" if lab.data is not None else "none of them real data: give `--data`"
+    at = [
+        Finding(
+            f"facts at which half of LAM's answers are right, at ρ = {rho}",
+            "; ".join(f"{a * np.exp(b * rho):.1f} ({values})" for values, (a, b) in fits.items()),
+            paper,
+        )
+        for rho, paper in ((0.34, "about 20"), (0.6, "5 or less"))
+    ]
+    falling = all(b < 0 for _, b in fits.values())
+    return [
+        *at,
+        Finding("N50 against ρ, rank correlation", f"{_rank_correlation(densities, [p.n50 for p in points]):.2f}",
+                "exponential decay", "N50 falls for every family of values", falling),
+        Finding(f"corpora, {real}", f"{different}, ρ {low:.2f} to {high:.2f}", "ρ 0.34 to above 0.6",
+                "8 or more, ρ from 0.3 to 0.9", different >= 8 and low <= 0.35 and high >= 0.85),
+    ]  # fmt: skip
 
 
 def _measure(lab: Lab, corpus: Corpus) -> _Point:
-    largest = min(SIZES[-1], corpus.largest)
-    sizes = [n for n in SIZES if n <= largest]
+    asked = lab.sizes or SIZES
+    largest = min(asked[-1], corpus.largest)
+    sizes = [n for n in asked if n <= largest] or [largest]
     halves, densities, spreads, estimates = [], [], [], []
     for seed in range(lab.seeds):
         # One sample a trial; at N it is cut into disjoint corpora, so that small N are as certain as large.
@@ -140,7 +163,7 @@ def _fit_table(points: Sequence[_Point], fits: dict[str, tuple[float, float]]) -
         at = [round(a * float(np.exp(b * rho)), 1) for rho, _ in PAPER_POINTS]
         rows.append((values, f"{a:.0f} exp({b:.1f} rho)", *at))
     rows.append(("paper", "exponential decay", "about 20", "5 or less"))
-    by_density = _rank_correlation([p.density for p in points], [-p.n50 for p in points])
+    by_density = _rank_correlation([p.density for p in points], [p.n50 for p in points])
     by_estimate = _rank_correlation([p.estimate for p in points], [p.n50 for p in points])
     rows.append(("rank correlation with N50", f"rho {by_density:.2f}", f"estimate {by_estimate:.2f}", ""))
     return Table("Fit by family of values", ("values", "N50", "at rho 0.34", "at rho 0.60"), rows)
@@ -150,6 +173,7 @@ def _notes(lab: Lab, points: Sequence[_Point]) -> tuple[str, ...]:
     lowest = min(points, key=lambda p: p.density)
     n50 = {(p.corpus.name, p.corpus.values): p.n50 for p in points}
     ratios = [n50[name, "ordinary words"] / n50[name, "Value_NNN"] for name in CORPORA]
+    d = lab.embedder.dimension
     notes = [
         (
             "The decay with rho is the paper's. Its level depends on the values: on the same keys N50 is "
@@ -161,31 +185,39 @@ def _notes(lab: Lab, points: Sequence[_Point]) -> tuple[str, ...]:
             "questions over unrelated domains in different forms."
         ),
         "`one attribute, tags` draws its numbers from 0 to 99, so that the keys differ in two digits.",
+        (
+            f"Bounds for unrelated keys say nothing of this: a classical Hopfield network of d = {d} holds "
+            f"{classical_hopfield_capacity(d):.0f} patterns; eq. 4 allows {johnson_lindenstrauss_capacity(d, 0.1):.1f} "
+            f"vectors with every cosine below 0.1 and {johnson_lindenstrauss_capacity(d, 0.5):.0e} below 0.5 "
+            f"({johnson_lindenstrauss_capacity(7_000, 0.1):.0e} in the paper's example of d = 7,000, 0.1)."
+        ),
     ]
     if lab.data is None:
-        notes.append("No file of real facts was given (`data`), so that point is missing.")
+        notes.append("No file of real facts was given (`--data`), so that point is missing.")
     return tuple(notes)
 
 
 def _plot(file: Path, points: Sequence[_Point], fits: dict[str, tuple[float, float]]) -> None:
-    with figure(file) as axes:
+    caption = (
+        f"{len({p.corpus.name for p in points})} corpora; bars: deviation over trials; lines: a exp(b ρ)"
+    )
+    with figure(file, caption) as axes:
         for values, color in _COLORS.items():
             chosen = [p for p in points if p.corpus.values == values]
-            if not chosen:
-                continue
-            real = [p.corpus.name.startswith("real") for p in chosen]
-            for p, star in zip(chosen, real, strict=True):
-                axes.errorbar(p.density, p.n50, yerr=p.deviation, fmt="*" if star else "o", color=color, capsize=2,
-                              markersize=11 if star else 5)  # fmt: skip
-            axes.plot([], [], "o", color=color, label=f"values: {values}")
+            for p in chosen:
+                real = p.corpus.name.startswith("real")
+                axes.errorbar(p.density, p.n50, yerr=p.deviation, fmt="*" if real else "o", color=color, capsize=2,
+                              markersize=11 if real else 5)  # fmt: skip
+            if chosen:
+                axes.plot([], [], "*" if values == OWN else "o", color=color, label=f"values: {values}")
             if values in fits:
                 a, b = fits[values]
                 span = np.linspace(0.15, 0.95, 50)
                 axes.plot(span, a * np.exp(b * span), "-", color=color, alpha=0.5)
         axes.plot(*zip(*PAPER_POINTS, strict=True), "x", color=PAPER, markersize=9, label="paper")
-        axes.set(xlabel="semantic density, rho", ylabel="N50", yscale="log")
+        axes.set(xlabel="semantic density, ρ", ylabel="N50", yscale="log")
         ticks = (2, 3, 5, 10, 20, 50, 100)
         axes.set_yticks(ticks, [str(tick) for tick in ticks])
         axes.minorticks_off()
-        axes.set_title("Half of the answers are right up to N50 (star: real data)")
+        axes.set_title("Half of the answers are right up to N50 (stars: real data)")
         axes.legend()

@@ -1,6 +1,6 @@
 """What every experiment is given: an embedder that encodes each text once, seeds, progress, a store."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from rich.progress import Progress
 
 from ko_integrations.baselines import CostModel
-from ko_integrations.experiments.corpora import Item
-from ko_integrations.fast_weight import Rule, nearest_values
+from ko_integrations.experiments.corpora import Corpus, Item
+from ko_integrations.experiments.report import Card
+from ko_integrations.fast_weight import Rule, nearest_values, semantic_density
 from ko_integrations.protocols import Embedder, TextModel
 from ko_integrations.vocabulary import Vocabulary
 
@@ -76,6 +77,8 @@ class Lab:
         model: a language model for the experiments that need one, or None.
         data: a file with real facts, or None.
         cost: prices and sizes of prompts.
+        sizes: numbers of facts, for the experiments that vary them, or None for the paper's.
+        model_name: what the reports call the model.
         progress: where progress bars are drawn.
     """
 
@@ -85,6 +88,8 @@ class Lab:
     model: TextModel | None = None
     data: Path | None = None
     cost: CostModel = field(default_factory=CostModel)
+    sizes: tuple[int, ...] | None = None
+    model_name: str = "none"
     progress: Progress = field(default_factory=lambda: Progress(disable=True))
 
     @property
@@ -92,7 +97,15 @@ class Lab:
         """What every report publishes."""
         return {"seeds": self.seeds, "embedder": self.embedder.model_id, "d": self.embedder.dimension}
 
-    def track(self, steps: Iterable[T], description: str, total: int) -> Iterator[T]:
+    def card(self, corpus: Corpus, facts: int) -> Card:
+        """Describe a corpus by its samples of so many facts; `density` is their mean rho (main paper, eq. 3)."""
+        samples = [corpus.sample(facts, seed) for seed in range(self.seeds)]
+        rho = [semantic_density(self.embedder.encode([it.question for it in items])) for items in samples]
+        first = samples[0][0]
+        return Card(corpus.name, corpus.keys, corpus.values, facts, round(float(np.mean(rho)), 3),
+                    f"{first.question} -> {first.value}")  # fmt: skip
+
+    def track(self, steps: Iterable[T], description: str, total: int) -> Generator[T, None, None]:
         """Yield `steps` with a progress bar."""
         task = self.progress.add_task(description, total=total)
         try:

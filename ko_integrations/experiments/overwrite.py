@@ -2,14 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
+from typing import Literal
 
 import numpy as np
 
 from ko_integrations.baselines import AppendOnlyRAG
 from ko_integrations.experiments.lab import Lab, percent
-from ko_integrations.experiments.plots import DISCRETE, NEURAL, figure
-from ko_integrations.experiments.report import Card, Report, Stat, Table, stat
+from ko_integrations.experiments.plots import bars, figure
+from ko_integrations.experiments.report import Card, Finding, Report, Stat, Table, listed, stat
 from ko_integrations.fast_weight import semantic_density
 from ko_integrations.vocabulary import Vocabulary
 
@@ -31,8 +32,8 @@ class Exchange:
 
 
 EXCHANGES = (
-    Exchange("name", "My name is Alice.", "Alice", "What am I called?", "Actually, call me Alicia.", "Alicia"),
-    Exchange("birthday", "My birthday is March 15th.", "March 15th", "When was I born?",
+    Exchange("name", "My name is Alice.", "Alice", "What is my name?", "Actually, call me Alicia.", "Alicia"),
+    Exchange("birthday", "My birthday is March 15th.", "March 15th", "When is my birthday?",
              "I got it wrong, my birthday is March 16th.", "March 16th"),
     Exchange("phone", "My phone is 555-1111.", "555-1111", "What number can I be reached at?",
              "My phone changed to 555-2222.", "555-2222"),
@@ -53,7 +54,7 @@ EXCHANGES = (
     Exchange("wifi_password", "The wifi password is bluefish7.", "bluefish7", "How do I get online at home?",
              "The wifi password is now redfox9.", "redfox9"),
 )  # fmt: skip
-"""Ours: the paper gives two of its six ("My name is Alice", "My birthday is March 15th")."""
+"""The first two, with their questions, and the first correction are the paper's; it gives no other of its six."""
 
 
 def run(lab: Lab) -> Report:
@@ -64,16 +65,14 @@ def run(lab: Lab) -> Report:
         systems: dict[str, Callable[[Lab, list[Exchange]], dict[str, float]]] = {
             "KO, exact read": _exact,
             "KO, sentences in, questions asked": _spoken,
-            "RAG, batch ingestion": _batch,
-            "RAG, real-time ingestion": _realtime,
+            "RAG, batch ingestion": partial(_append, ingestion="batch"),
+            "RAG, real-time ingestion": partial(_append, ingestion="realtime"),
         }
         for name, measure in systems.items():
             for column, value in measure(lab, chosen).items():
                 scores.setdefault(name, {}).setdefault(column, []).append(value)
     results = {name: {column: stat(v) for column, v in columns.items()} for name, columns in scores.items()}
-    file = "overwrite.png"
-    _plot(lab.out / file, results)
-    return _report(lab, results, file)
+    return _report(lab, results)
 
 
 def _exact(lab: Lab, exchanges: list[Exchange]) -> dict[str, float]:
@@ -105,23 +104,13 @@ def _spoken(lab: Lab, exchanges: list[Exchange]) -> dict[str, float]:
     return {"learnt": percent(learnt), "changed": percent(changed), "stale": percent(stale)}
 
 
-def _batch(lab: Lab, exchanges: list[Exchange]) -> dict[str, float]:
-    rag = AppendOnlyRAG(lab.embedder, ingestion="batch")
+def _append(lab: Lab, exchanges: list[Exchange], ingestion: Literal["batch", "realtime"]) -> dict[str, float]:
+    rag = AppendOnlyRAG(lab.embedder, ingestion=ingestion)
     learnt = []
     for e in exchanges:
         rag.add([e.said])
         learnt.append(_top(rag, e.asked, e.value))
     rag.reindex()
-    indexed = [_top(rag, e.asked, e.value) for e in exchanges]
-    return {"learnt": percent(learnt), "after reindex": percent(indexed), **_corrected(rag, exchanges)}
-
-
-def _realtime(lab: Lab, exchanges: list[Exchange]) -> dict[str, float]:
-    rag = AppendOnlyRAG(lab.embedder, ingestion="realtime")
-    learnt = []
-    for e in exchanges:
-        rag.add([e.said])
-        learnt.append(_top(rag, e.asked, e.value))
     indexed = [_top(rag, e.asked, e.value) for e in exchanges]
     return {"learnt": percent(learnt), "after reindex": percent(indexed), **_corrected(rag, exchanges)}
 
@@ -146,9 +135,10 @@ def _holds(answer: object, value: str) -> bool:
     return answer is not None and value.casefold() in str(answer).casefold()
 
 
-def _report(lab: Lab, results: dict[str, dict[str, Stat]], file: str) -> Report:
+def _report(lab: Lab, results: dict[str, dict[str, Stat]]) -> Report:
     paper: dict[str, tuple[float | None, float | None]] = {
         "KO, exact read": (100.0, None),
+        "KO, sentences in, questions asked": (100.0, None),
         "RAG, batch ingestion": (0.0, 83.3),
     }
     rows = [
@@ -160,14 +150,33 @@ def _report(lab: Lab, results: dict[str, dict[str, Stat]], file: str) -> Report:
         "system", "just learnt %", "paper", "after batch reindex %", "paper",
         "after a correction: new value first %", "old value still retrieved %",
     )  # fmt: skip
-    exact, batch = results["KO, exact read"], results["RAG, batch ingestion"]
+    exact, spoken, batch, _ = results.values()
     keys = lab.embedder.encode([e.asked for e in EXCHANGES])
     card = Card("user exchanges", "questions about oneself, in other words than the statement", "names, numbers, words",
                 len(EXCHANGES), round(semantic_density(keys), 3), f"{EXCHANGES[0].asked} -> Alice")  # fmt: skip
+    file = "overwrite.svg"
+    groups = {"learnt": "just learnt", "after reindex": "after reindex", "changed": "corrected: new value first",
+              "stale": "old value retrieved"}  # fmt: skip
+    with figure(lab.out / file, card.short, width=8) as axes:
+        axes.set_title("Overwrite")
+        bars(axes, list(groups.values()), {name: [c.get(g) for g in groups] for name, c in results.items()})
     return Report(
         name="overwrite",
         title="Deterministic overwrite against append-only RAG",
         source="main paper, section 5.3, table 4",
+        findings=(
+            Finding("just learnt, before a batch reindex: KO by exact read; RAG",
+                    listed((exact["learnt"], batch["learnt"])), "100, 0 %", "100, 0 %",
+                    exact["learnt"].mean == 100 and batch["learnt"].mean == 0),
+            Finding("RAG after the batch reindex, first hit", f"{batch['after reindex']} %", "83.3 %"),
+            Finding("after a correction, new value first: KO by exact read; RAG",
+                    listed((exact["changed"], batch["changed"])), "", "KO 100 %", exact["changed"].mean == 100),
+            Finding("after a correction, old value among the hits: KO; RAG",
+                    listed((exact["stale"], batch["stale"])), "both coexist in RAG", "KO 0 %",
+                    exact["stale"].mean == 0),
+            Finding("KO end to end offline, sentences in and questions asked: just learnt; corrected",
+                    f"{spoken['learnt']}; {spoken['changed']} %", "100 % just learnt"),
+        ),
         tables=(Table(f"{LEARNT} facts of {len(EXCHANGES)} a trial, RAG by its first hit", columns, rows),),
         notes=(
             (
@@ -176,7 +185,8 @@ def _report(lab: Lab, results: dict[str, dict[str, Stat]], file: str) -> Report:
             ),
             (
                 f"RAG after the reindex has {batch['after reindex']} %, the paper 83.3 % (5 of its 6 exchanges): which "
-                "share of the rewordings an embedding model bridges depends on the wording alone."
+                "share of the rewordings an embedding model bridges depends on the wording alone, and the paper gives "
+                "two of its six."
             ),
             (
                 "Real-time ingestion closes the gap before the reindex, as the paper says, and nothing else: the old "
@@ -189,32 +199,5 @@ def _report(lab: Lab, results: dict[str, dict[str, Stat]], file: str) -> Report:
         ),
         corpora=[card],
         settings=lab.settings,
-        checks={
-            "KO 100 % by exact read, before and after a correction": exact["learnt"].mean
-            == exact["changed"].mean
-            == 100,
-            "KO never returns the old value": exact["stale"].mean == 0,
-            "RAG with batch ingestion has 0 % before the reindex": batch["learnt"].mean == 0,
-        },
         figure=file,
-    )
-
-
-def _plot(file: Path, results: dict[str, dict[str, Stat]]) -> None:
-    columns = {
-        "learnt": "just learnt",
-        "after reindex": "after reindex",
-        "changed": "corrected",
-        "stale": "old value\nretrieved",
-    }
-    with figure(file, width=8) as axes:
-        width = 0.8 / len(results)
-        for i, (name, cells) in enumerate(results.items()):
-            heights = [cells[c].mean if c in cells else 0 for c in columns]
-            color = DISCRETE if name.startswith("KO") else NEURAL
-            bars = axes.bar([x + i * width for x in range(len(columns))], heights, width * 0.9, color=color,
-                            alpha=1 - 0.45 * (i % 2), label=name)  # fmt: skip
-            axes.bar_label(bars, fmt="%.0f", fontsize=7)
-        axes.set_xticks([x + 0.4 - width / 2 for x in range(len(columns))], list(columns.values()))
-        axes.set(ylabel="%", ylim=(0, 135), title="Overwrite")
-        axes.legend(fontsize=8, ncols=2)
+    )  # fmt: skip

@@ -1,15 +1,14 @@
 """Experiment 2: a chain of three facts, alone and among a hundred others (main paper, section 5.2, table 3)."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ko_integrations.experiments.corpora import Names
 from ko_integrations.experiments.lab import Lab, percent
-from ko_integrations.experiments.plots import DISCRETE, NEURAL, figure
-from ko_integrations.experiments.report import Card, Report, Stat, Table, stat
+from ko_integrations.experiments.plots import bars, figure
+from ko_integrations.experiments.report import Card, Finding, Report, Stat, Table, listed, stat
 from ko_integrations.fast_weight import FastWeightMemory, LinearRule, question_form, semantic_density
 from ko_integrations.types import Fact
 
@@ -69,7 +68,7 @@ def run(lab: Lab) -> Report:
                 _add(scores, "KO, exact reads hop by hop", load, percent(_walk_store(store, world)))
                 asked = [store.ask(_FULL.format(start)).value for start in world.starts]
                 right = percent(a == b for a, b in zip(asked, world.answers, strict=True))
-                _add(scores, "KO, one question to `ask`", load, right)
+                _add(scores, "KO, one question to ask", load, right)
             for name, rule in (
                 ("LAM, decay 0.99", LinearRule()),
                 ("LAM, plain", LinearRule(decay=1, rate=1)),
@@ -81,12 +80,15 @@ def run(lab: Lab) -> Report:
                     first_hops.append(percent(_first_hop(memory, world)))
         keys = [question_form(fact.subject, fact.predicate) for fact in (*world.chains, *world.others)]
         densities.append(semantic_density(lab.embedder.encode(keys)))
-    file = "reasoning.png"
     results = {
         name: {load: stat(values) for load, values in by_load.items()} for name, by_load in scores.items()
     }
-    _plot(lab.out / file, results)
-    return _report(lab, results, stat(first_hops), float(np.mean(densities)), file)
+    card = Card(
+        "invented world", "What is the [capital, main export, price] of Zorbia? with invented names",
+        "invented names, N credits", 6 + DISTRACTORS, round(float(np.mean(densities)), 3),
+        f"{_FULL.format('Zorbia')} -> 500 credits",
+    )  # fmt: skip
+    return _report(lab, results, stat(first_hops), card)
 
 
 def _add(scores: dict[str, dict[str, list[float]]], name: str, load: str, figure_: float) -> None:
@@ -125,9 +127,7 @@ def _first_hop(memory: FastWeightMemory, world: _World) -> list[bool]:
     return [value == world.chains[3 * i].object for i, value in enumerate(found)]
 
 
-def _report(
-    lab: Lab, results: dict[str, dict[str, Stat]], first_hop: Stat, density: float, file: str
-) -> Report:
+def _report(lab: Lab, results: dict[str, dict[str, Stat]], first_hop: Stat, card: Card) -> Report:
     paper = {"KO": (100.0, 100.0), "LA": (100.0, 0.0)}
     rows = [
         (name, by_load["isolation"], paper[name[:2]][0], by_load["load"], paper[name[:2]][1])
@@ -135,12 +135,23 @@ def _report(
     ]
     columns = ("system", "isolation % (N=6)", "paper", "under load % (N=106)", "paper")
     exact, neural = results["KO, exact reads hop by hop"], results["LAM, decay 0.99"]
-    keys = "What is the [capital, main export, price] of Zorbia? with invented names"
-    example = f"{_FULL.format('Zorbia')} -> 500 credits"
+    asked = results["KO, one question to ask"]
+    file = "reasoning.svg"
+    with figure(lab.out / file, card.short) as axes:
+        axes.set_title("Three hops")
+        both = {name: [by_load["isolation"], by_load["load"]] for name, by_load in results.items()}
+        bars(axes, ("N = 6", "N = 106"), both)
     return Report(
         name="reasoning",
         title="Three hops, alone and under load",
         source="main paper, section 5.2, table 3",
+        findings=(
+            Finding("KO by exact read, 3 hops among 6 and 106 facts", listed(exact.values()), "100, 100 %", "100 %",
+                    exact["isolation"].mean == 100 == exact["load"].mean),
+            Finding("KO, one question to `ask`, 3 hops among 6 and 106 facts", listed(asked.values()), "100, 100 %"),
+            Finding("LAM, 3 hops among 6 and 106 facts", listed(neural.values()), "100, 0 %", "100, 0 %",
+                    neural["isolation"].mean == 100 and neural["load"].mean == 0),
+        ),
         tables=(Table("Chains answered rightly", columns, rows),),
         notes=(
             (
@@ -150,25 +161,7 @@ def _report(
             f"Under load the plain LAM answers the first hop alone in {first_hop} % of the chains.",
             "`ask` gets the whole question at once; hop by hop the relations are given.",
         ),
-        corpora=[Card("invented world", keys, "invented names, N credits", 106, round(density, 3), example)],
+        corpora=[card],
         settings=lab.settings,
-        checks={
-            "KO 100 % by exact read": exact["isolation"].mean == 100 == exact["load"].mean,
-            "LAM 0 % at 106 facts": neural["load"].mean == 0,
-        },
         figure=file,
-    )
-
-
-def _plot(file: Path, results: dict[str, dict[str, Stat]]) -> None:
-    with figure(file) as axes:
-        width = 0.8 / len(results)
-        for i, (name, by_load) in enumerate(results.items()):
-            color = DISCRETE if name.startswith("KO") else NEURAL
-            at = [x + i * width for x in range(2)]
-            bars = axes.bar(at, [by_load["isolation"].mean, by_load["load"].mean], width * 0.9, color=color,
-                            alpha=1 - 0.45 * (i % 2), label=name)  # fmt: skip
-            axes.bar_label(bars, fmt="%.0f", fontsize=8)
-        axes.set_xticks([0.4 - width / 2, 1.4 - width / 2], ["N = 6", "N = 106"])
-        axes.set(ylabel="chains right, %", ylim=(0, 135), title="Three hops")
-        axes.legend(ncols=2, fontsize=8)
+    )  # fmt: skip

@@ -2,19 +2,16 @@
 
 import json
 import math
-import platform
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ko_integrations.experiments.corpora import Corpus, Item
-from ko_integrations.fast_weight import semantic_density
-from ko_integrations.protocols import Embedder
+from ko_integrations.machine import circumstances
 
-__all__ = ["Card", "Cell", "Report", "Stat", "Table", "card_of", "render_markdown", "stat"]
+__all__ = ["Card", "Cell", "Finding", "Report", "Stat", "Table", "cell_text", "listed", "stat"]
 
 
 @dataclass(frozen=True)
@@ -49,7 +46,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Card:
-    """What a figure was measured on: published with it."""
+    """What a figure was measured on, published with it; `density` is rho of its keys (main paper, eq. 3)."""
 
     name: str
     keys: str
@@ -58,12 +55,29 @@ class Card:
     density: float
     example: str
 
+    @property
+    def short(self) -> str:
+        """Return corpus, values and rho in one line."""
+        return f"{self.name}, values {self.values}, ρ = {self.density:.2f}"
 
-def card_of(corpus: Corpus, items: Sequence[Item], embedder: Embedder) -> Card:
-    """Describe a corpus by a sample of it; `density` is that sample's rho (main paper, eq. 3)."""
-    density = semantic_density(embedder.encode([item.question for item in items]))
-    example = f"{items[0].question} -> {items[0].value}"
-    return Card(corpus.name, corpus.keys, corpus.values, len(items), round(density, 3), example)
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the results: a question, our figure, the paper's, and what must hold.
+
+    Attributes:
+        question: what was measured.
+        ours: our figure, as it is printed.
+        paper: the paper's, "" where it has none.
+        target: what must hold, "" where the figure is only reported.
+        holds: whether it does; of no account without a target.
+    """
+
+    question: str
+    ours: str
+    paper: str = ""
+    target: str = ""
+    holds: bool = True
 
 
 @dataclass(frozen=True)
@@ -74,11 +88,11 @@ class Report:
         name: as given to `run`.
         title: one line.
         source: where the paper has it.
+        findings: what the results page says of it.
         tables: figures; the first is the one that answers the paper's table.
         notes: where ours and the paper's differ, and why; each a sentence or two.
         corpora: what was measured on.
         settings: seeds, embedder and other parameters.
-        checks: what must hold, and whether it does.
         figure: file name of the plot, beside the JSON.
         seconds: how long it took.
     """
@@ -86,41 +100,38 @@ class Report:
     name: str
     title: str
     source: str
+    findings: Sequence[Finding]
     tables: Sequence[Table]
     notes: Sequence[str] = ()
     corpora: Sequence[Card] = ()
     settings: dict[str, Any] = field(default_factory=dict)
-    checks: dict[str, bool] = field(default_factory=dict)
     figure: str | None = None
     seconds: float = 0.0
 
     @property
     def ok(self) -> bool:
-        """Whether every check holds."""
-        return all(self.checks.values())
+        """Whether everything holds that must."""
+        return all(finding.holds for finding in self.findings)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data; a figure over trials becomes `{mean, deviation, trials}`."""
+        """Return plain data, machine, versions and date included."""
+        tables = [
+            {"title": t.title, "columns": list(t.columns), "rows": [list(map(_plain, row)) for row in t.rows]}
+            for t in self.tables
+        ]
         return {
             "name": self.name,
             "title": self.title,
             "source": self.source,
             "ok": self.ok,
-            "checks": self.checks,
-            "tables": [
-                {
-                    "title": t.title,
-                    "columns": list(t.columns),
-                    "rows": [[_plain(c) for c in r] for r in t.rows],
-                }
-                for t in self.tables
-            ],
+            "findings": [asdict(finding) for finding in self.findings],
+            "tables": tables,
             "notes": list(self.notes),
-            "corpora": [vars(card) for card in self.corpora],
+            "corpora": [{**asdict(card), "short": card.short} for card in self.corpora],
             "settings": self.settings,
             "figure": self.figure,
             "seconds": round(self.seconds, 1),
-            "machine": {"python": platform.python_version(), "system": platform.platform()},
+            "machine": circumstances(),
         }
 
     def write_json(self, file: str | Path) -> None:
@@ -137,39 +148,28 @@ def _plain(cell: Cell) -> Any:
     return cell
 
 
-def cell_text(cell: Cell) -> str:
-    """Return a cell as it is printed."""
+def cell_text(cell: Any) -> str:
+    """Return a cell as it is printed, also one that was read back from JSON.
+
+    >>> [cell_text(cell) for cell in (None, "x", 1_234, 0.0, 2.50, 0.034, 98.72, {"mean": 1, "deviation": 0.5})]
+    ['-', 'x', '1,234', '0', '2.5', '0.034', '98.7', '1.0 ± 0.5']
+    """
     if cell is None:
         return "-"
+    if isinstance(cell, dict):
+        return f"{cell['mean']:.1f} ± {cell['deviation']:.1f}"
     if isinstance(cell, float):
-        return f"{cell:,.2f}" if abs(cell) < 10 else f"{cell:,.1f}"
-    return str(cell)
+        digits = 1 if abs(cell) >= 10 else 2 if abs(cell) >= 1 else 3
+        text = f"{cell:,.{digits}f}"
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    return f"{cell:,}" if isinstance(cell, int) else str(cell)
 
 
-def render_markdown(reports: Sequence[Report]) -> str:
-    """Return every report as one Markdown page, figures linked."""
-    parts = ["# Results", "", "Generated by `ko experiment all`.", ""]
-    for report in reports:
-        parts += [f"## {report.title}", "", f"Source: {report.source}.", ""]
-        for table in report.tables:
-            parts += [f"**{table.title}**", "", *_markdown_table(table), ""]
-        if report.figure:
-            parts += [f"![{report.title}]({report.figure})", ""]
-        parts += [f"- {note}" for note in report.notes]
-        if report.corpora:
-            parts += ["", "Corpora:", ""]
-            parts += [
-                f"- {c.name}: `{c.keys}`, values {c.values}, {c.facts} facts, rho {c.density:.2f}; `{c.example}`"
-                for c in report.corpora
-            ]
-        settings = ", ".join(f"{key} {value}" for key, value in report.settings.items())
-        parts += ["", f"Settings: {settings}.", ""]
-    return "\n".join(parts)
+def listed(cells: Iterable[Cell], unit: str = "%") -> str:
+    """Return figures in a row, means without their deviations, with the unit at the end.
 
-
-def _markdown_table(table: Table) -> list[str]:
-    def line(cells: Iterable[str]) -> str:
-        return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-    rule = line("---" for _ in table.columns)
-    return [line(table.columns), rule, *(line(map(cell_text, row)) for row in table.rows)]
+    >>> listed([Stat(43.5, 5.3, 5), 2.0])
+    '43.5, 2 %'
+    """
+    figures = (round(cell.mean, 1) if isinstance(cell, Stat) else cell for cell in cells)
+    return f"{', '.join(map(cell_text, figures))} {unit}".rstrip()

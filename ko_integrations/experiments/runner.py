@@ -16,7 +16,8 @@ from ko_integrations.baselines import CostModel
 from ko_integrations.embeddings import SentenceTransformerEmbedder, as_embedder
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.experiments.lab import CachedEmbedder, Lab
-from ko_integrations.experiments.report import Report, cell_text, render_markdown
+from ko_integrations.experiments.pages import page
+from ko_integrations.experiments.report import Report, cell_text
 from ko_integrations.models import as_text_model
 
 __all__ = ["NAMES", "print_report", "run"]
@@ -34,6 +35,8 @@ _MODULES = {
     "parsing": "parsing",
     "compaction": "compaction",
 }
+_WIDTH = 160
+
 NAMES: tuple[str, ...] = tuple(_MODULES)
 """The experiments, in the order of the papers."""
 
@@ -47,6 +50,7 @@ def run(
     model: Any = None,
     data: str | Path | None = None,
     cost: CostModel | None = None,
+    sizes: Sequence[int] | None = None,
     console: Console | None = None,
 ) -> list[Report]:
     """Run one experiment, or all, and return their reports.
@@ -58,21 +62,29 @@ def run(
         out_dir: made if need be.
         seeds: independent trials.
         embedder: ours, a framework's, or a callable. Default: all-MiniLM-L6-v2, the paper's.
-        model: a LangChain chat model, a LlamaIndex LLM or a `TextModel`, for what only a model can show.
+        model: a LangChain chat model, its name for `init_chat_model` ("openai:gpt-4o-mini"), a LlamaIndex LLM
+            or a `TextModel`, for what only a model can show.
         data: real facts for the density figure (JSON Lines, CSV or TSV; see `read_corpus`).
         cost: prices and sizes of prompts; default the paper's.
+        sizes: numbers of facts N, for the experiments that vary N; default the paper's, or more.
         console: where tables and progress go; default nowhere.
 
     Raises:
-        InvalidInputError: an unknown name, or fewer than one seed.
+        InvalidInputError: an unknown name, fewer than one seed, sizes that are no numbers of facts, or `out_dir`
+            is a file.
         MissingExtraError: an optional package is not installed.
     """
     if name != "all" and name not in _MODULES:
         raise InvalidInputError("name", f"expected one of {', '.join(('all', *NAMES))}, got {name!r}")
     if seeds < 1:
         raise InvalidInputError("seeds", f"expected at least 1, got {seeds}")
+    if sizes is not None and (not sizes or min(sizes) < 1):
+        raise InvalidInputError("sizes", f"expected numbers of facts from 1 on, got {list(sizes)}")
     out = Path(out_dir)
+    if out.exists() and not out.is_dir():
+        raise InvalidInputError("out_dir", f"{out} is not a folder")
     out.mkdir(parents=True, exist_ok=True)
+    text_model = None if model is None else as_text_model(model)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     bars = Progress(*columns, console=console, transient=True, disable=console is None)
     encoder = CachedEmbedder(SentenceTransformerEmbedder() if embedder is None else as_embedder(embedder))
@@ -83,15 +95,26 @@ def run(
             embedder=encoder,
             seeds=seeds,
             out=out,
-            model=None if model is None else as_text_model(model),
+            model=text_model,
+            model_name="none" if model is None else _model_name(model),
             data=None if data is None else Path(data),
             cost=cost or CostModel(),
+            sizes=None if sizes is None else tuple(sorted(set(sizes))),
             progress=progress,
         )
         reports = [_run_one(each, lab, console) for each in (NAMES if name == "all" else (name,))]
     if name == "all":
-        (out / "results.md").write_text(render_markdown(reports), encoding="utf-8")
+        text = f"# Experiments\n\n{page(report.to_dict() for report in reports)}"
+        (out / "results.md").write_text(text, encoding="utf-8")
     return reports
+
+
+def _model_name(model: Any) -> str:
+    """Return what a model calls itself, under whichever name its framework has for that."""
+    if isinstance(model, str):
+        return model
+    names = (getattr(model, attribute, None) for attribute in ("model_name", "model", "model_id"))
+    return next((name for name in names if isinstance(name, str) and name), type(model).__name__)
 
 
 def _run_one(name: str, lab: Lab, console: Console | None) -> Report:
@@ -105,22 +128,27 @@ def _run_one(name: str, lab: Lab, console: Console | None) -> Report:
 
 
 def print_report(report: Report, console: Console) -> None:
-    """Print tables, notes and checks."""
+    """Print tables, notes and findings."""
+    if not console.is_terminal:
+        # A file has no width: what rich assumes, 80 columns, would break the figures of wide tables.
+        console = Console(file=console.file, width=_WIDTH)
     console.rule(f"{report.title} ({report.source})")
     for table in report.tables:
         console.print(_rich(table.title, table.columns, table.rows))
     for note in report.notes:
         console.print(f"- {note}", highlight=False, markup=False)
-    for check, holds in report.checks.items():
-        console.print(
-            f"{'holds' if holds else 'MISSED'}: {check}", style="green" if holds else "red", markup=False
-        )
+    for finding in report.findings:
+        paper = f"; paper: {finding.paper}" if finding.paper else ""
+        target = f"; {'holds' if finding.holds else 'MISSED'}: {finding.target}" if finding.target else ""
+        style = None if not target else "green" if finding.holds else "red"
+        line = f"{finding.question}: {finding.ours}{paper}{target}"
+        console.print(line, style=style, markup=False, highlight=False)
 
 
 def _rich(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> RichTable:
     grid = RichTable(title=title, title_justify="left")
     for i, column in enumerate(columns):
-        grid.add_column(column, justify="left" if i == 0 else "right")
+        grid.add_column(column, justify="left" if i == 0 else "right", overflow="fold")
     for row in rows:
         grid.add_row(*map(cell_text, row))
     return grid

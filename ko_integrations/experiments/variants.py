@@ -1,13 +1,13 @@
 """Where each kind of fast-weight memory collapses, against the store's line (beyond section 5.1)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ko_integrations.experiments.corpora import CORPORA, Corpus
 from ko_integrations.experiments.density import half_point
 from ko_integrations.experiments.lab import Lab, exact_recall, semantic_recall
-from ko_integrations.experiments.plots import DISCRETE, figure
-from ko_integrations.experiments.report import Card, Report, Stat, Table, card_of, stat
+from ko_integrations.experiments.plots import DISCRETE, figure, shades
+from ko_integrations.experiments.report import Card, Finding, Report, Stat, Table, stat
 from ko_integrations.fast_weight import (
     DeltaRule,
     GatedRule,
@@ -39,29 +39,33 @@ RULES: dict[str, Callable[[], Rule]] = {
 }
 CROWDED, SPARSE = CORPORA["records"], CORPORA["records"].with_values("ordinary words")
 
+Curves = dict[str, list[Stat]]
+"""Memory -> percentage of right answers at each size."""
+
 
 def run(lab: Lab) -> Report:
     """Measure every rule on the keys of table 2, with two families of values, and with questions reworded."""
-    curves = {corpus.values: _curves(lab, corpus) for corpus in (CROWDED, SPARSE)}
-    reworded = _curves(lab, SPARSE, reworded=True, sizes=(5, 20, 75, 300))
-    file = "variants.png"
-    _plot(lab.out / file, curves)
-    cards: list[Card] = [card_of(corpus, corpus.sample(75, 0), lab.embedder) for corpus in (CROWDED, SPARSE)]
+    sizes = lab.sizes or SIZES
+    fewer = lab.sizes or (5, 20, 75, 300)
+    curves = {corpus.values: _curves(lab, corpus, sizes) for corpus in (CROWDED, SPARSE)}
+    reworded = _curves(lab, SPARSE, fewer, reworded=True)
+    cards = [lab.card(corpus, min(75, sizes[-1])) for corpus in (CROWDED, SPARSE)]
+    file = "variants.svg"
+    _plot(lab.out / file, curves, sizes, cards)
     tables = [
-        _table(f"values {values}, the stored question asked", rows, SIZES) for values, rows in curves.items()
+        _table(f"values {values}, the stored question asked", rows, sizes) for values, rows in curves.items()
     ]
-    tables.append(_table("ordinary words, the question reworded", reworded, (5, 20, 75, 300)))
-    exact = [rows["KO, exact read"] for rows in curves.values()]
+    tables.append(_table("ordinary words, the question reworded", reworded, fewer))
     return Report(
         name="variants",
         title="Kinds of fast weights on the same corpora",
         source="beyond the main paper: its section 5.1 with the mechanisms that sections 5 and 6 name",
+        findings=_findings(curves, sizes),
         tables=tables,
-        notes=_notes(curves, reworded),
+        notes=_notes(curves, reworded, sizes),
         corpora=cards,
         settings={**lab.settings, "delta": "rate 1", "gated": "rate 0.5, momentum 0.5, forget 0.01",
                   "least squares": "ridge 0.01"},
-        checks={"KO 100 % by exact read": all(s.mean == 100 for rows in exact for s in rows)},
         figure=file,
     )  # fmt: skip
 
@@ -72,11 +76,30 @@ def _half(stats: list[Stat], sizes: tuple[int, ...]) -> str:
     return f"> {sizes[-1]}" if half == float("inf") else f"{half:.0f}"
 
 
-def _notes(curves: dict[str, dict[str, list[Stat]]], reworded: dict[str, list[Stat]]) -> tuple[str, ...]:
+def _findings(curves: dict[str, Curves], sizes: tuple[int, ...]) -> list[Finding]:
+    def halves(*names: str) -> str:
+        return "; ".join(
+            f"{', '.join(_half(rows[name], sizes) for name in names)} ({values})"
+            for values, rows in curves.items()
+        )
+
+    exact = all(s.mean == 100 for rows in curves.values() for s in rows["KO, exact read"])
+    where = "N at which half of the answers are right: "
+    return [
+        Finding(f"{where}linear, delta rule, gated", halves("linear, decay 0.99", "delta rule",
+                                                            "gated, momentum, forgetting")),
+        Finding(f"{where}Hopfield read at beta 8, 32, 128", halves(*(f"Hopfield, beta {b}" for b in (8, 32, 128)))),
+        Finding(f"{where}least squares", halves("least squares")),
+        Finding(f"KO by exact read, up to N = {sizes[-1]}", "100 %" if exact else "less", "", "100 %", exact),
+    ]  # fmt: skip
+
+
+def _notes(curves: dict[str, Curves], reworded: Curves, sizes: tuple[int, ...]) -> tuple[str, ...]:
     crowded, sparse = curves.values()
+    by_meaning, rewording = sparse["KO, semantic top-1"][-1], reworded["KO, semantic top-1"][-1]
 
     def halves(name: str) -> str:
-        return f"{_half(crowded[name], SIZES)} and {_half(sparse[name], SIZES)}"
+        return f"{_half(crowded[name], sizes)} and {_half(sparse[name], sizes)}"
 
     return (
         (
@@ -104,7 +127,7 @@ def _notes(curves: dict[str, dict[str, list[Stat]]], reworded: dict[str, list[St
         (
             "The store's search by meaning (top-1) is worse than a nearest-key look-up on these questions: its index "
             "encodes subject, predicate and value, and the value dilutes the one number that tells the entities apart "
-            f"({sparse['KO, semantic top-1'][5]} % at N=75, {reworded['KO, semantic top-1'][2]} % reworded). "
+            f"({by_meaning} % at N={sizes[-1]} with ordinary words, {rewording} % at the last N reworded). "
             "That is why factual reads go by address."
         ),
         "Past 166 facts the ordinary words come in pairs.",
@@ -112,10 +135,8 @@ def _notes(curves: dict[str, dict[str, list[Stat]]], reworded: dict[str, list[St
     )
 
 
-def _curves(
-    lab: Lab, corpus: Corpus, *, reworded: bool = False, sizes: tuple[int, ...] = SIZES
-) -> dict[str, list[Stat]]:
-    rows: dict[str, list[Stat]] = {name: [] for name in ("KO, exact read", "KO, semantic top-1", *RULES)}
+def _curves(lab: Lab, corpus: Corpus, sizes: tuple[int, ...], *, reworded: bool = False) -> Curves:
+    rows: Curves = {name: [] for name in ("KO, exact read", "KO, semantic top-1", *RULES)}
     for n in lab.track(sizes, f"variants, {corpus.values}{', reworded' if reworded else ''}", len(sizes)):
         trials: dict[str, list[float]] = {name: [] for name in rows}
         for seed in range(lab.seeds):
@@ -132,7 +153,7 @@ def _curves(
     return rows
 
 
-def _table(title: str, rows: dict[str, list[Stat]], sizes: tuple[int, ...]) -> Table:
+def _table(title: str, rows: Curves, sizes: tuple[int, ...]) -> Table:
     return Table(
         f"Right answers %: {title}",
         ("memory", *(f"N={n}" for n in sizes), "half at N"),
@@ -140,21 +161,22 @@ def _table(title: str, rows: dict[str, list[Stat]], sizes: tuple[int, ...]) -> T
     )
 
 
-def _plot(file: Path, curves: dict[str, dict[str, list[Stat]]]) -> None:
-    colors = ("#c0392b", "#e67e22", "#8e44ad", "#2c3e50", "#2980b9")
-    kinds = ("linear", "delta", "gated", "least squares", "Hopfield")
-    with figure(file, columns=2, width=6.6, height=5) as panels:
+def _plot(file: Path, curves: dict[str, Curves], sizes: tuple[int, ...], cards: Sequence[Card]) -> None:
+    kinds = {"linear": "#c0392b", "delta": "#e67e22", "gated": "#8e44ad", "least squares": "#2c3e50",
+             "Hopfield": "#2471a3"}  # fmt: skip
+    caption = f"keys {cards[0].name}, ρ = {cards[0].density:.2f}"
+    with figure(file, caption, columns=2, width=6, height=4.8) as panels:
         for axes, (values, rows) in zip(panels, curves.items(), strict=True):
-            for i, (name, stats) in enumerate(rows.items()):
-                means = [s.mean for s in stats]
-                if name.startswith("KO"):
-                    style = "-" if "exact" in name else ":"
-                    axes.plot(SIZES, means, style, color=DISCRETE, linewidth=3, label=name)
-                    continue
-                kind = next(k for k, prefix in enumerate(kinds) if name.startswith(prefix))
-                shade = 0.3 + 0.7 * (i - 9) / 6 if kind == 4 else 0.9
-                axes.plot(SIZES, means, ("-", "--")[i % 2], color=colors[kind], alpha=shade, label=name)
+            for kind, color in kinds.items():
+                alike = [name for name in rows if name.startswith(kind)]
+                # The more selective a Hopfield read is, the darker; of the other kinds the second is dashed.
+                tints = shades(color, len(alike))[::-1] if kind == "Hopfield" else [color] * len(alike)
+                for i, (name, tint) in enumerate(zip(alike, tints, strict=True)):
+                    style = "--" if i and kind != "Hopfield" else "-"
+                    axes.plot(sizes, [s.mean for s in rows[name]], style, color=tint, label=name)
+            for name, style in (("KO, semantic top-1", ":"), ("KO, exact read", "-")):
+                axes.plot(sizes, [s.mean for s in rows[name]], style, color=DISCRETE, linewidth=3, label=name)
             axes.set(
                 xlabel="facts stored, N", xscale="log", ylabel="right answers, %", title=f"values: {values}"
             )
-        panels[1].legend(fontsize=7, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        panels[0].figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right upper")

@@ -30,7 +30,7 @@ def question_form(subject: str, predicate: str) -> str:
 
 
 def nearest_values(reads: Matrix, values: Matrix, k: int = 1) -> tuple[NDArray[np.intp], Matrix]:
-    """Decode recalled vectors: the k stored values of highest cosine (main paper, section 4.1).
+    """Decode recalled vectors (eq. 2): the k stored values of highest cosine (main paper, section 4.1).
 
     Returns indices and cosines, both of shape (m, min(k, n)), best first; equal cosines keep the older value
     first. `reads` is (m, d_v), `values` (n, d_v); the length of a read does not matter.
@@ -54,7 +54,7 @@ class FastWeightMemory:
     >>> memory.read("What is the capital of France?", k=1)[0].ko.object
     'Paris'
 
-    Source: main paper, sections 4.1 and 5.
+    Source: main paper, sections 4.1 and 5, eq. 1, 2 and 5.
     """
 
     def __init__(

