@@ -114,15 +114,15 @@ def test_every_system_is_in_the_table(scores):
 
 @pytest.mark.slow
 def test_what_needs_a_language_model_is_told_with_the_reason(scores):
-    text = tables.markdown(scores)
+    text = tables.markdown([score.to_dict() for score in scores])
     assert "| Graphiti | not measured |" in text
     assert "- Graphiti: needs a language model" in text
 
 
 @pytest.mark.slow
 def test_speed_is_told_of_every_call_and_where_a_rival_is_faster(scores):
-    heading, rows = tables.ratios(scores)
-    assert heading == ["ours / rival", *tables.speed(scores)[0][1:]]
+    heading, rows = tables.ratios([score.to_dict() for score in scores])
+    assert heading == ["ours / rival", *tables.speed([score.to_dict() for score in scores])[0][1:]]
     assert [row[0] for row in rows] == [score.name for score in scores if not score.own]
     for score, row in zip([score for score in scores if not score.own], rows, strict=True):
         assert all((cell == "-") == bool(score.failed) for cell in row[1:]), row
