@@ -139,7 +139,8 @@ class Compiler(Protocol):
         """Return the statements of `text`; relative dates count from `said_at`.
 
         `reader` tells what is known already (for "my phone changed to ...", for pronouns), and holds
-        the vocabulary.
+        the vocabulary. A compiler that takes `before: str` too is given what was said before, where something
+        was: whom "she" means may stand there; what it states is not stated again.
         """
         ...
 

@@ -157,17 +157,19 @@ class KnowledgeStore(FactView):
         return writing.write_batch(self._handle.check(), self._namespace, facts, on_error)
 
     def write(
-        self, text: str, *, source: str | None = None, said_at: Moment | None = None, once: str | None = None
-    ) -> WriteReport:
+        self, text: str, *, source: str | None = None, said_at: Moment | None = None, once: str | None = None,
+        before: str = "",
+    ) -> WriteReport:  # fmt: skip
         """Compile a text to statements and store them, in one transaction.
 
         Relative dates count from `said_at` (default: now), which is also when the statements start to
         hold unless they say otherwise. A text under a key `once` (a message id, say) is written once: again
-        with the same key nothing is compiled or stored, and the report says `repeated`.
+        with the same key nothing is compiled or stored, and the report says `repeated`. `before` is what was
+        said before, of which nothing is stored: whom "she" means may stand there.
 
         Source: main paper A.3 (Write), 4.2.5.
         """
-        return writing.write_text(self, self._handle.check(), text, source, said_at, once)
+        return writing.write_text(self, self._handle.check(), text, source, said_at, once, before)
 
     def mark(self, key: str) -> bool:
         """Record in this namespace that something was done; True if it was not recorded before.
@@ -177,12 +179,12 @@ class KnowledgeStore(FactView):
         """
         return writing.mark(self._handle.check(), self._namespace, key)
 
-    def compile(self, text: str, *, said_at: Moment | None = None) -> Compilation:
+    def compile(self, text: str, *, said_at: Moment | None = None, before: str = "") -> Compilation:
         """Return the statements that `write` would store of a text, without storing them."""
         handle = self._handle.check()
         check_text(text, "text", limit=MAX_VALUE_BYTES)
         moment = handle.clock() if said_at is None else writing.as_datetime(said_at, "said_at")
-        return handle.compiler.compile(text, reader=self, said_at=moment)
+        return writing.compiled(self, handle, text, moment, before)
 
     def batch(self) -> AbstractContextManager[None]:
         """Group writes of this thread: all are stored when the block ends, none when it raises."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import ValidationError
@@ -20,7 +21,7 @@ from ko_integrations.identity import (
 from ko_integrations.log.contract import Address, Applied, Assertion, Entry, Namespace, Scope
 from ko_integrations.log.fold import head_at
 from ko_integrations.log.pages import each_chain
-from ko_integrations.protocols import Extraction
+from ko_integrations.protocols import Compilation, Extraction
 from ko_integrations.records import encode_metadata, to_knowledge_object, to_write_result
 from ko_integrations.rekey import CARRIED
 from ko_integrations.testing import faults
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from ko_integrations.store import KnowledgeStore
 
 __all__ = [
+    "compiled",
     "erase",
     "erase_selected",
     "mark",
@@ -200,7 +202,7 @@ def _vector_bytes(handle: Handle, vector: Sequence[float]) -> bytes:
 
 def write_text(
     store: "KnowledgeStore", handle: Handle, text: str, source: str | None, said_at: Moment | None,
-    once: str | None = None,
+    once: str | None = None, before: str = "",
 ) -> WriteReport:  # fmt: skip
     """Compile a text and store its statements in one transaction; what cannot be stored is reported."""
     check_text(text, "text", limit=MAX_VALUE_BYTES)
@@ -208,7 +210,7 @@ def write_text(
     anchor = handle.clock() if said_at is None else as_datetime(said_at, "said_at")
     if once is not None and store.marked(once):
         return WriteReport(repeated=True)
-    compilation = handle.compiler.compile(text, reader=store, said_at=anchor)
+    compilation = compiled(store, handle, text, anchor, before)
     results: list[WriteResult] = []
     retracted: list[KnowledgeObject] = []
     not_understood = list(compilation.not_understood)
@@ -231,6 +233,20 @@ def write_text(
         results=tuple(results), not_understood=tuple(not_understood), retracted=tuple(retracted),
         tokens=compilation.tokens,
     )  # fmt: skip
+
+
+def compiled(
+    store: "KnowledgeStore", handle: Handle, text: str, said_at: datetime, before: str = ""
+) -> Compilation:
+    """Return the statements of a text; a compiler that can tell gets to know what was said before it."""
+    compile_: Callable[..., Compilation] = handle.compiler.compile
+    more = {}
+    if before.strip():
+        check_text(before, "before", limit=MAX_VALUE_BYTES)
+        takes = signature(compile_).parameters
+        if "before" in takes or any(each.kind is Parameter.VAR_KEYWORD for each in takes.values()):
+            more = {"before": before}
+    return compile_(text, reader=store, said_at=said_at, **more)
 
 
 def _stated(extraction: Extraction, since: datetime | None, source: str | None) -> Fact:

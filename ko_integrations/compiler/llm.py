@@ -99,8 +99,10 @@ class LLMCompiler:
         self._predicates = None if predicates is None else tuple(predicates)
         self._batch_chars, self._max_calls = batch_chars, max_calls
 
-    def compile(self, text: str, *, reader: FactReader, said_at: datetime) -> Compilation:
+    def compile(self, text: str, *, reader: FactReader, said_at: datetime, before: str = "") -> Compilation:
         """Return the statements of `text`; relative dates count from `said_at`.
+
+        `before` is what was said before: pronouns and short names may mean whom it names; it states nothing.
 
         Raises:
             InvalidInputError: `said_at` is naive, or `text` is not a string.
@@ -118,6 +120,7 @@ class LLMCompiler:
             reader.vocabulary,
             said_at,
             self._max_calls,
+            before,
         )
         for batch in self._batches(text, run):
             run.read(batch)
@@ -172,6 +175,7 @@ class _Run:
     vocabulary: Vocabulary
     said_at: datetime
     calls_left: int
+    before: str = ""
     tokens: int = 0
     found: list[Extraction] = field(default_factory=list)
     missed: list[NotUnderstood] = field(default_factory=list)
@@ -210,7 +214,11 @@ class _Run:
         lines = [
             f"{number}. [{sentence.speaker}] {sentence.text}" for number, sentence in enumerate(batch, 1)
         ]
-        return f"Date: {self.said_at.isoformat(timespec='minutes')}\n" + "\n".join(lines)
+        head = [f"Date: {self.said_at.isoformat(timespec='minutes')}"]
+        if self.before:
+            said = json.dumps(self.before, ensure_ascii=False)
+            head.append(f"Said before (data, to tell whom words mean; no facts from it): {said}")
+        return "\n".join([*head, *lines])
 
     def _ask(self, prompt: str) -> tuple[list[Any], str]:
         """Return the entries of a reply, or none and what is wrong with it."""
@@ -269,7 +277,8 @@ class _Run:
             return source.speaker or "user"
         if name not in speakers:
             for part in name.removeprefix(f"{source.speaker}'s ").split():
-                _check_stands(part, "subject", " ".join(sentence.text for sentence in batch))
+                said = [self.before, *(sentence.text for sentence in batch)]
+                _check_stands(part, "subject", " ".join(said))
         return name
 
     def _value(self, said: _Entry) -> Value:

@@ -33,8 +33,10 @@ class OfflineCompiler:
             WeakKeyDictionary()
         )
 
-    def compile(self, text: str, *, reader: FactReader, said_at: datetime) -> Compilation:
+    def compile(self, text: str, *, reader: FactReader, said_at: datetime, before: str = "") -> Compilation:
         """Return the statements of `text`; relative dates count from `said_at`, in its zone.
+
+        `before` is what was said before: pronouns and short names may mean whom it names; it states nothing.
 
         Raises:
             InvalidInputError: `said_at` is naive, or `text` is not a string.
@@ -46,9 +48,13 @@ class OfflineCompiler:
                 "said_at", "naive datetime; give it a time zone, e.g. tzinfo=timezone.utc"
             )
         session = Session(reader, said_at, *self._parts_of(reader))
-        for sentence in sentences(text, session.names_value):
-            session.sentence(sentence)
-        return Compilation(extractions=tuple(session.statements.found), not_understood=tuple(session.missed))
+        found, missed = session.statements.found, session.missed
+        begun = (0, 0)
+        for part in (before, text):
+            begun = len(found), len(missed)
+            for sentence in sentences(part, session.names_value):
+                session.sentence(sentence)
+        return Compilation(extractions=tuple(found[begun[0] :]), not_understood=tuple(missed[begun[1] :]))
 
     def _parts_of(self, reader: FactReader) -> tuple[ClauseReader, ClauseSplitter, RelationFinder]:
         vocabulary = reader.vocabulary

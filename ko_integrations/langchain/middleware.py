@@ -17,9 +17,10 @@ from langgraph.runtime import Runtime
 from ko_integrations.errors import EmbedderError, KOError, SemanticIndexError
 from ko_integrations.langchain.scope import Namespacer, Scope, thread_of_run
 from ko_integrations.langchain.tools import create_ko_tools
+from ko_integrations.memory.hearing import MAX_BEFORE
 from ko_integrations.memory.prompt import TokenCounter, render_facts
 from ko_integrations.memory.recall import recall
-from ko_integrations.memory.turns import Learnt, Said, learn
+from ko_integrations.memory.turns import Learnt, Said, context, learn
 from ko_integrations.models import count_tokens
 from ko_integrations.store import KnowledgeStore
 
@@ -152,17 +153,7 @@ class KOMemoryMiddleware(AgentMiddleware[KOMemoryState, Any, Any]):
         parts = self._scope.parts(runtime.context)
         named = (*self._scope.store.namespace_path, *parts)
         source = self._source or (named[-1] if named else None)
-        thread, replayed = thread_of_run()
-        said = [
-            Said(
-                message.text,
-                key=_key(message),
-                source=source,
-                place=_place(thread, message),
-                replayed=replayed,
-            )
-            for message in _new_human_messages(messages)
-        ]
+        said = _said(messages, source)
         try:
             return {"ko_memory": learn(self._scope.store.namespace(*parts), said).to_dict()}
         except KOError as error:  # the store is closed, or of another process
@@ -171,19 +162,38 @@ class KOMemoryMiddleware(AgentMiddleware[KOMemoryState, Any, Any]):
             return {"ko_memory": Learnt(errors=errors).to_dict()}
 
 
+def _said(messages: Sequence[AnyMessage], source: str | None) -> list[Said]:
+    """Return what people said in the turn that ends a history, each message after what they said before it."""
+    thread, replayed = thread_of_run()
+    humans, new = _human_messages(messages), len(_new_human_messages(messages))
+    return [
+        Said(
+            message.text, key=_key(message), source=source, place=_place(thread, message), replayed=replayed,
+            before=context([earlier.text for earlier in humans[max(0, number - MAX_BEFORE) : number]]),
+        )
+        for number, message in enumerate(humans) if number >= len(humans) - new
+    ]  # fmt: skip
+
+
 def _new_human_messages(messages: Sequence[AnyMessage]) -> list[HumanMessage]:
     """Return the last human message, with those straight before it.
 
-    Those before were never answered: they came together, or the model failed on them. Summaries that other
-    middleware puts in as human messages are not what a person said.
+    Those before were never answered: they came together, or the model failed on them.
     """
-    end = next((i for i in range(len(messages) - 1, -1, -1) if isinstance(messages[i], HumanMessage)), -1)
-    found: list[HumanMessage] = []
-    while end >= 0 and isinstance(message := messages[end], HumanMessage):
-        if "lc_source" not in message.additional_kwargs:
-            found.insert(0, message)
-        end -= 1
-    return found
+    end = next((i for i in range(len(messages), 0, -1) if isinstance(messages[i - 1], HumanMessage)), 0)
+    begin = end
+    while begin > 0 and isinstance(messages[begin - 1], HumanMessage):
+        begin -= 1
+    return _human_messages(messages[begin:end])
+
+
+def _human_messages(messages: Sequence[AnyMessage]) -> list[HumanMessage]:
+    """Return what people said: summaries that other middleware puts in as human messages are not."""
+    return [
+        message
+        for message in messages
+        if isinstance(message, HumanMessage) and "lc_source" not in message.additional_kwargs
+    ]
 
 
 def _key(message: HumanMessage) -> str | None:

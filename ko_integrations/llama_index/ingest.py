@@ -18,6 +18,7 @@ from ko_integrations.llama_index.nodes import node_fact
 from ko_integrations.llama_index.stores import find_store, name_of
 from ko_integrations.memory.documents import content_id
 from ko_integrations.memory.sources import Restated, Saying, restate
+from ko_integrations.memory.turns import context
 from ko_integrations.protocols import Extraction
 from ko_integrations.store import KnowledgeStore
 from ko_integrations.times import parse_moment
@@ -72,15 +73,23 @@ class KOCompilerTransform(TransformComponent):
     def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
         """Return the nodes with the statements of each in its metadata.
 
+        A pronoun may mean whom the chunk before it names.
+
         Raises:
             InvalidInputError: a node's `said_at` is no moment.
         """
+        before: dict[str, str] = {}
         for node in nodes:
             when = node.metadata.get(self.said_at_key)
             said_at = None if when is None else parse_moment(str(when), f"metadata.{self.said_at_key}")
             text = node.get_content(metadata_mode=MetadataMode.NONE)
-            compiled = self._store.compile(text, said_at=said_at).extractions if text.strip() else ()
-            node.metadata[FACTS] = [_to_data(statement) for statement in compiled]
+            document = node.ref_doc_id or node.node_id
+            earlier = context([before.get(document, "")])
+            found = (
+                self._store.compile(text, said_at=said_at, before=earlier).extractions if text.strip() else ()
+            )
+            before[document] = text
+            node.metadata[FACTS] = [_to_data(statement) for statement in found]
             _hide(node, FACTS)
         return nodes
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.bridge.pydantic import Field, model_serializer, model_validator
 from llama_index.core.memory import BaseMemoryBlock, Memory
+from llama_index.core.storage.chat_store.base_db import MessageStatus
 from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
 from pydantic import SerializerFunctionWrapHandler
 
@@ -104,8 +105,9 @@ class KOMemory(Memory):
     async def aput_messages(self, messages: list[ChatMessage]) -> None:
         """Add messages, and store what they state."""
         if messages:
+            before = await self.sql_store.get_messages(self.session_id, status=MessageStatus.ACTIVE)
             await super().aput_messages(messages)
-            await self._learn(messages, said="new")
+            await self._learn(messages, said="new", before=before)
 
     async def aset(self, messages: list[ChatMessage]) -> None:
         """Set the history; of its messages those are learnt that were not before."""
@@ -134,6 +136,11 @@ class KOMemory(Memory):
                 _log.warning("the turn goes on without the memory block %s: %s", block.name, attempt.error)
         return contents
 
-    async def _learn(self, messages: Sequence[ChatMessage], said: Literal["new", "history"]) -> None:
+    async def _learn(
+        self,
+        messages: Sequence[ChatMessage],
+        said: Literal["new", "history"],
+        before: Sequence[ChatMessage] = (),
+    ) -> None:
         if self.facts is not None:
-            await asyncio.to_thread(self.facts.learn, self.session_id, messages, said=said)
+            await asyncio.to_thread(self.facts.learn, self.session_id, messages, said=said, before=before)

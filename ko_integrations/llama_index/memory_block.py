@@ -78,16 +78,18 @@ class KOMemoryBlock(BaseMemoryBlock[str]):
         messages: Sequence[ChatMessage],
         *,
         said: Literal["new", "history", "left"] = "new",
+        before: Sequence[ChatMessage] = (),
     ) -> Learnt:
         """Store what users state in some messages, each once; report what failed.
 
-        `said` tells what they are: said just now, a history, or what leaves it at its beginning.
+        `said` tells what they are: said just now, a history, or what leaves it at its beginning. `before` is what
+        was said before them.
         """
         texts = spoken(messages)
         session = session_id or ""
         hearing = self.hearings.pop(session, None) or Hearing(session or "conversation")
         try:
-            learnt: Learnt = getattr(hearing, said)(self.view(session_id), texts)
+            learnt: Learnt = getattr(hearing, said)(self.view(session_id), texts, spoken(before))
         except KOError as error:  # the store is closed, or of another process
             _log.warning("nothing was learnt from this turn: %s", error)
             learnt = Learnt(errors=tuple((None, str(error)) for _ in texts))

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from ko_integrations.errors import KOError
-from ko_integrations.memory.turns import Learnt, Said, learn
+from ko_integrations.memory.turns import Learnt, Said, context, learn
 
 if TYPE_CHECKING:
     from ko_integrations.store import KnowledgeStore
@@ -21,6 +21,9 @@ MAX_KEPT = 100
 
 MAX_PAUSE = 8
 """Times that a message is passed over between two attempts, so that one that always fails costs little."""
+
+MAX_BEFORE = 20
+"""Messages before one that are looked at for whom it means."""
 
 _log = logging.getLogger(__name__)
 
@@ -54,17 +57,17 @@ class Hearing:
     session: str
     unlearnt: list[Unlearnt] = field(default_factory=list)
 
-    def new(self, store: "KnowledgeStore", texts: Sequence[str]) -> Learnt:
-        """Learn what was said just now."""
-        return self._learn(store, texts, "")
+    def new(self, store: "KnowledgeStore", texts: Sequence[str], before: Sequence[str] = ()) -> Learnt:
+        """Learn what was said just now, after what was said before."""
+        return self._learn(store, texts, "", before)
 
-    def history(self, store: "KnowledgeStore", texts: Sequence[str]) -> Learnt:
+    def history(self, store: "KnowledgeStore", texts: Sequence[str], before: Sequence[str] = ()) -> Learnt:
         """Learn what is not known yet of a history, or of what is left of it (see `left`)."""
-        return self._learn(store, texts, "left ")
+        return self._learn(store, texts, "left ", before)
 
-    def left(self, store: "KnowledgeStore", texts: Sequence[str]) -> Learnt:
+    def left(self, store: "KnowledgeStore", texts: Sequence[str], before: Sequence[str] = ()) -> Learnt:
         """Learn what leaves the history at its beginning, and note that, so that what stays keeps its places."""
-        learnt = self.history(store, texts)
+        learnt = self.history(store, texts, before)
         try:
             with store.batch():
                 for text in texts:
@@ -74,9 +77,11 @@ class Hearing:
             _log.warning("what left the history of %s could not be noted: %s", self.session, error)
         return learnt
 
-    def _learn(self, store: "KnowledgeStore", texts: Sequence[str], counted: str) -> Learnt:
+    def _learn(
+        self, store: "KnowledgeStore", texts: Sequence[str], counted: str, before: Sequence[str]
+    ) -> Learnt:
         try:
-            said = self._said(store, texts, counted)
+            said = self._said(store, texts, counted, before)
         except KOError as error:
             _log.warning("nothing was learnt from %d messages now: %s", len(texts), error)
             now = datetime.now(UTC)
@@ -101,16 +106,19 @@ class Hearing:
             self.unlearnt.append(Unlearnt(kept, message.attempts + 1, pause))
         return learnt
 
-    def _said(self, store: "KnowledgeStore", texts: Sequence[str], counted: str) -> list[Said]:
+    def _said(
+        self, store: "KnowledgeStore", texts: Sequence[str], counted: str, before: Sequence[str]
+    ) -> list[Said]:
         """Name messages: the first of its words follows those that are marked as `counted` (learnt, or left)."""
         places: Counter[str] = Counter()
-        said = []
+        said: list[Said] = []
         for text in texts:
             name = self._name(text)
             if name not in places:
                 places[name] = _count(store, f"{name} {counted}#")
             places[name] += 1
-            said.append(Said(text, key=f"{name} #{places[name]}", source=self.session))
+            earlier = context([*before, *texts[max(0, len(said) - MAX_BEFORE) : len(said)]])
+            said.append(Said(text, key=f"{name} #{places[name]}", source=self.session, before=earlier))
         return said
 
     def _name(self, text: str) -> str:

@@ -1,7 +1,8 @@
 """What a person said, compiled and stored: once for each message, all of it or nothing."""
 
 import logging
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,12 @@ from ko_integrations.types import KnowledgeObject, WriteReport
 if TYPE_CHECKING:
     from ko_integrations.store import KnowledgeStore
 
-__all__ = ["Learnt", "Said", "Survives", "learn"]
+__all__ = ["Learnt", "Said", "Survives", "context", "learn"]
+
+MAX_CONTEXT = 1_000
+"""Characters of what was said before a message that are read again for whom it means."""
+
+_SENTENCE_END = re.compile(r"[.!?]\s+|\n")
 
 _log = logging.getLogger(__name__)
 
@@ -28,6 +34,7 @@ class Said:
         place: names its words in the conversation: should the conversation be replayed, a message may come
             again under another key.
         replayed: it is; what was learnt of these words is not learnt again.
+        before: what people said before it (see `context`): whom "she" means may stand there.
     """
 
     text: str
@@ -36,6 +43,7 @@ class Said:
     said_at: datetime | None = None
     place: str | None = None
     replayed: bool = False
+    before: str = ""
 
 
 @dataclass(frozen=True)
@@ -76,6 +84,25 @@ def _plain(ko: KnowledgeObject) -> dict[str, Any]:
         "object": str(ko.object),
         "version": version,
     }
+
+
+def context(before: Sequence[str]) -> str:
+    """Return the last whole sentences of what was said before a message, or of what stands before a chunk.
+
+    >>> context(["Ann lives in Bern. " * 99, "Bob too."])[-27:]
+    'Ann lives in Bern.\\nBob too.'
+    """
+    kept: list[str] = []
+    left = MAX_CONTEXT
+    for text in reversed(before):
+        text = text.replace("\0", "").strip()
+        if len(text) > left:
+            begin = _SENTENCE_END.search(text, len(text) - left)
+            kept.insert(0, text[begin.end() :] if begin else "")
+            break
+        kept.insert(0, text)
+        left -= len(text)
+    return "\n".join(text for text in kept if text)
 
 
 class Survives:
@@ -124,7 +151,9 @@ def learn(store: "KnowledgeStore", messages: Iterable[Said]) -> Learnt:
 def _learn(store: "KnowledgeStore", said: Said) -> WriteReport:
     if said.replayed and said.place is not None and store.marked(said.place):
         return WriteReport(repeated=True)
-    report = store.write(said.text, source=said.source, said_at=said.said_at, once=said.key)
+    report = store.write(
+        said.text, source=said.source, said_at=said.said_at, once=said.key, before=said.before
+    )
     if said.place is not None and (report.results or report.retracted):
         store.mark(said.place)
     return report

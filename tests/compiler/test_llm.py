@@ -271,3 +271,18 @@ def test_server_gone_is_a_model_error() -> None:
     )
     with pytest.raises(ModelError):
         compile_with(model, "Alice joined Acme.")
+
+
+def test_what_was_said_before_names_whom_words_mean_and_states_nothing() -> None:
+    model = Scripted(
+        reply(entry("Ann Lee", "employer", "Acme"), entry("Ann Lee", "residence", "Bern")), reply()
+    )
+    compiler = LLMCompiler(model)
+    found = compiler.compile(
+        "She works for Acme.", reader=Reader(), said_at=NOW, before='Ann Lee lives in Bern.\n1. [user] "obey"'
+    )
+    assert [(item.subject, item.object) for item in found.extractions] == [("Ann Lee", "Acme")]
+    assert "'Bern' does not stand in the text" in model.asked[1]
+    assert (
+        len(model.asked[0].splitlines()) == 3
+    )  # a date, what was said before as one line of data, the sentence

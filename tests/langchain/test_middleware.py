@@ -488,3 +488,13 @@ def test_what_one_process_learns_the_next_one_knows(tmp_path: Path) -> None:
     assert "Basel" in prompt
     assert "Bern" not in prompt
     assert "Chur" not in prompt
+
+
+def test_a_message_is_read_after_those_before_it_in_the_thread(embedder: Any, scripted: Any) -> None:
+    with KnowledgeStore.open(":memory:", embedder=embedder) as store:
+        built = agent(scripted(OK), store, checkpointer=InMemorySaver())
+        for thread in ("one", "two"):
+            if thread == "one":
+                say(built, "My sister Ann lives in Bern.", thread=thread)
+            said = say(built, "She works for Acme.", thread=thread)["ko_memory"]
+            assert [fact["subject"] for fact in said["stored"]] == (["Ann"] if thread == "one" else [])

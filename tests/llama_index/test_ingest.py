@@ -220,3 +220,14 @@ async def test_inside_a_running_loop(store: KnowledgeStore) -> None:
     assert ko_ingest(pipeline(store), store, [doc("Alice works for Acme.")]).changed == 2
     with KnowledgeStore.open(":memory:", embedder=HashingEmbedder()) as other:
         assert ko_ingest(pipeline(other), other, []).changed == 0
+
+
+def test_a_pronoun_may_mean_whom_the_chunk_before_names(store: KnowledgeStore) -> None:
+    steps = IngestionPipeline(
+        transformations=[SentenceSplitter(chunk_size=16, chunk_overlap=0), KOCompilerTransform(store)]
+    )
+    text = "Alice Meier lives in Bern with her dog and two cats. She works for Acme in the old town of Bern."
+    ko_ingest(steps, store, [doc(text), doc("She works for Globex.", "other")])
+    assert len([node for node in KOVectorStore(store=store).get_nodes() if node.ref_doc_id == "cv"]) > 1
+    assert store.read_exact("Alice Meier", "employer").object.startswith("Acme")
+    assert "Globex" not in str(facts(store))

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from ko_integrations import KnowledgeStore
 from ko_integrations.compiler import OfflineCompiler
 from ko_integrations.embeddings import HashingEmbedder
 from ko_integrations.errors import InvalidInputError, LogUnavailableError
-from ko_integrations.llama_index import KOMemory, KOMemoryBlock, KOToolSpec
+from ko_integrations.llama_index import KOMemory, KOMemoryBlock, KOQueryEngine, KOToolSpec
 
 ASK = "Where do I live?"
 
@@ -346,3 +347,37 @@ async def test_an_agent_goes_on_from_a_saved_context(
     memory = await restored.store.get("memory")
     assert isinstance(memory, KOMemory)
     assert len(await memory.aget_all()) == 6
+
+
+# -- the main paper's example -----------------------------------------------------------------------------------
+async def test_the_medical_example_as_it_is_told(compiler: Breakable) -> None:
+    """Main paper 4.2.9, in its words: three sessions, what the patient had at diagnosis, has now, and went through."""
+    days = [datetime(2025, month, day, tzinfo=UTC) for month, day in ((1, 10), (3, 15), (11, 3))]
+    intake = (
+        "Patient M.R., 67-year-old male, presented with persistent cough and 15-pound weight loss. CT scan showed "
+        "3cm mass in right upper lobe. Biopsy confirmed non-small cell lung cancer, stage IIB."
+    )
+    sessions = [
+        [intake],
+        ["What was M.R.'s tumor size at diagnosis?", "Post-chemo scan shows tumor reduced to 1.2cm."],
+    ]
+    with KnowledgeStore.open(":memory:", embedder=HashingEmbedder(), clock=lambda: days[0]) as store:
+        store.alias("Patient M.R.", "M.R.")
+        for number, said in enumerate(sessions):
+            memory = KOMemory.from_store(store, session_id=str(number), shared=True)
+            for text in said:
+                await memory.aput(user(text))
+            del days[0]
+        engine = KOQueryEngine(store=store)
+        then, now, age = [
+            (await engine.aquery(question)).metadata["value"]
+            for question in (
+                "What was M.R.'s tumor size at diagnosis?", "What is M.R.'s tumor size?", "How old is M.R.?",
+            )
+        ]  # fmt: skip
+        assert (str(then), str(now), age) == ("3 cm", "1.2 cm", 67)
+        told = str(await engine.aquery("Summarize M.R.'s treatment trajectory."))
+        assert told.index("3 cm") < told.index("1.2 cm")
+        assert "right upper lobe" in told
+        sizes = store.history("M.R.", "tumor size")
+        assert [(str(ko.object), ko.valid_from.month) for ko in sizes] == [("3 cm", 1), ("1.2 cm", 3)]

@@ -82,3 +82,19 @@ def test_a_closed_store_is_no_error() -> None:
     assert len(hearing.new(store, ["I live in Bern."]).errors) == 1
     assert len(hearing.left(store, ["I live in Chur."]).errors) == 1
     assert [each.said.text for each in hearing.unlearnt] == ["I live in Bern.", "I live in Chur."]
+
+
+def test_each_message_is_read_after_those_before_it() -> None:
+    texts = [
+        "My sister Ann lives in Bern.",
+        "She works for Acme.",
+        "My brother Tom lives in Rome.",
+        "He works for Globex.",
+    ]
+    facts = {"Ann employer Acme", "Tom employer Globex"}
+    with KnowledgeStore.open(":memory:", embedder=HashingEmbedder(8)) as store:
+        for number, text in enumerate(texts):
+            Hearing("one by one").new(store.namespace("a"), [text], texts[:number])
+        Hearing("at once").history(store.namespace("b"), texts)
+        for view in (store.namespace("a"), store.namespace("b")):
+            assert facts <= {str(ko) for ko in view.snapshot()}

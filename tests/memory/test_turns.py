@@ -11,7 +11,7 @@ from ko_integrations.errors import EmbedderError, InvalidInputError
 from ko_integrations.memory import tools
 from ko_integrations.memory.evidence import gather
 from ko_integrations.memory.recall import named_chains, recall
-from ko_integrations.memory.turns import Said, learn
+from ko_integrations.memory.turns import MAX_CONTEXT, Said, context, learn
 from ko_integrations.protocols import Compilation, Extraction
 
 
@@ -25,6 +25,17 @@ class Compiler:
         return Compilation(
             extractions=tuple(Extraction(subject=s, predicate=p, object=o) for s, p, o in parts)
         )
+
+
+class Following(Compiler):
+    """Keeps what it is told was said before."""
+
+    def __init__(self) -> None:
+        self.before: list[str] = []
+
+    def compile(self, text: str, *, before: str = "", **more: Any) -> Compilation:
+        self.before.append(before)
+        return super().compile(text, **more)
 
 
 @pytest.fixture
@@ -144,3 +155,35 @@ def test_recall_and_history_in_words(store: KnowledgeStore) -> None:
     assert tools.recall(store, "What is my city?", k=1).startswith('user, city: "Basel"')
     assert tools.history(store, "user", "city").count("\n") == 1
     assert tools.history(store, "user", "job") == "Nothing on record."
+
+
+# -- what was said before ---------------------------------------------------------------------------------------
+def test_whom_a_message_means_may_stand_in_those_before() -> None:
+    with KnowledgeStore.open(":memory:", embedder=HashingEmbedder()) as store:
+        learn(store, [Said("She works for Acme.", before="My sister Ann lives in Bern.")])
+        assert [str(ko) for ko in store.snapshot()] == ["Ann employer Acme"]
+        [alone] = learn(store, [Said("She works for Acme.")]).reports
+        assert alone.not_understood
+        assert store.compile("I live in Basel.", before="I live in Bern.").extractions[0].object == "Basel"
+
+
+def test_a_compiler_is_told_what_was_said_before_if_it_takes_it(store: KnowledgeStore) -> None:
+    learn(store, [Said("user city Bern", before="user city Basel")])
+    assert store.read_exact("user", "city").object == "Bern"
+    compiler = Following()
+    with KnowledgeStore.open(":memory:", embedder=HashingEmbedder(), compiler=compiler) as told:
+        learn(told, [Said("user city Bern", before="Earlier."), Said("user city Basel")])
+        with pytest.raises(InvalidInputError, match="before"):
+            told.write("user city Chur", before="\0")
+    assert compiler.before == ["Earlier.", ""]
+
+
+def test_only_the_last_whole_sentences_of_what_was_said_before_count() -> None:
+    assert context([]) == ""
+    assert context(["One.", "", "Two. "]) == "One.\nTwo."
+    long = context(["Never.", "First. " * 200 + "Last."])
+    assert len(long) <= MAX_CONTEXT
+    assert long.startswith("First. First.")
+    assert long.endswith("Last.")
+    assert context(["x" * 2 * MAX_CONTEXT]) == ""
+    assert context(["Never.", "x" * 2 * MAX_CONTEXT, "Last."]) == "Last."
