@@ -1,6 +1,6 @@
 """Reading LangGraph items across namespaces: by key, by filter, by meaning."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from langgraph.store.base import ListNamespacesOp, MatchCondition, SearchOp
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Scored", "list_namespaces", "matches", "read_item", "search_items"]
 
-_NUMERIC = {
+_ORDER: dict[str, Callable[[Any, Any], bool]] = {
     "$gt": lambda value, operand: value > operand,
     "$gte": lambda value, operand: value >= operand,
     "$lt": lambda value, operand: value < operand,
@@ -198,9 +198,10 @@ def _compare(value: Any, operator: str, operand: Any) -> bool:
         return bool(value == operand)
     if operator == "$ne":
         return bool(value != operand)
-    if operator not in _NUMERIC:
+    if operator not in _ORDER:
         raise InvalidInputError("filter", f"unknown operator {operator!r}")
     try:
-        return bool(_NUMERIC[operator](float(value), float(operand)))
-    except (TypeError, ValueError):
-        return False
+        return bool(_ORDER[operator](float(value), float(operand)))
+    except (TypeError, ValueError):  # no numbers: dates, as JSON has them, and other words go by the alphabet
+        words = isinstance(value, str) and isinstance(operand, str)
+        return words and bool(_ORDER[operator](value, operand))

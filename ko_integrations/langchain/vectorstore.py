@@ -224,6 +224,13 @@ class KOVectorStore(VectorStore):
 
     # -- opening ------------------------------------------------------------------------------------------
     @classmethod
+    def from_documents(
+        cls, documents: list[Document], embedding: Embeddings | None = None, **options: Any
+    ) -> "KOVectorStore":
+        """Store documents as `from_texts` stores texts; a `store` that is given needs no `embedding`."""
+        return super().from_documents(documents, embedding, **options)  # type: ignore[arg-type]
+
+    @classmethod
     def from_texts(
         cls,
         texts: list[str],

@@ -162,6 +162,13 @@ def test_filters(memory: KOLangGraphStore) -> None:
     assert [item.key for item in memory.search(("u",), query="n tags", filter={"n": {"$lte": 1}})] == ["1"]
 
 
+def test_dates_and_words_are_compared_too(memory: KOLangGraphStore) -> None:
+    for key, day in (("1", "2024-12-31"), ("2", "2025-01-01"), ("3", 2025)):
+        memory.put(("u",), key, {"day": day})
+    for filter, expected in (({"$gte": "2025-01-01"}, ["2"]), ({"$lt": "2025"}, ["1"]), ({"$lt": None}, [])):
+        assert [item.key for item in memory.search(("u",), filter={"day": filter})] == expected
+
+
 def test_namespaces_are_listed_by_conditions(memory: KOLangGraphStore) -> None:
     for namespace in [("a", "b", "c"), ("a", "b", "d"), ("a", "x", "c"), ("z",)]:
         memory.put(namespace, "k", {})

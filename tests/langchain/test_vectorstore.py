@@ -189,6 +189,11 @@ def test_ready_vectors_save_encoding(vectors: KOVectorStore, embedder: Any) -> N
     assert embedder.calls == [["apple"]]
 
 
+def test_from_documents_takes_a_store(store: KnowledgeStore) -> None:
+    vectors = KOVectorStore.from_documents([fact_document("Bern")], store=store.namespace("a"))
+    assert vectors.store.read_exact("Alice", "city").object == "Bern"
+
+
 def test_from_documents_opens_a_store() -> None:
     from langchain_core.embeddings import DeterministicFakeEmbedding
 
