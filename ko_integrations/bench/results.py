@@ -188,7 +188,7 @@ def _papers(results: Results) -> list[str]:
         data = results[name]
         corpora = [card["short"] for card in data["corpora"]]
         if corpora:
-            first += f"<br>{corpora[0]}" if len(corpora) < 3 else f"<br>{len(corpora)} corpora"
+            first += f"<br>{'; '.join(corpora)}" if len(corpora) <= 3 else f"<br>{len(corpora)} corpora"
         for line in _lines(data):
             rows.append((first, line.question, line.ours, line.paper or "-", line.held_to))
             first = ""

@@ -100,10 +100,14 @@ class Lab:
     def card(self, corpus: Corpus, facts: int) -> Card:
         """Describe a corpus by its samples of so many facts; `density` is their mean rho (main paper, eq. 3)."""
         samples = [corpus.sample(facts, seed) for seed in range(self.seeds)]
-        rho = [semantic_density(self.embedder.encode([it.question for it in items])) for items in samples]
+        rho = [self.rho([item.question for item in items]) for items in samples]
         first = samples[0][0]
         return Card(corpus.name, corpus.keys, corpus.values, facts, round(float(np.mean(rho)), 3),
                     f"{first.question} -> {first.value}")  # fmt: skip
+
+    def rho(self, texts: Sequence[str]) -> float:
+        """Return the density of texts (main paper, eq. 3), rounded as it is published."""
+        return round(semantic_density(self.embedder.encode(texts)), 3)
 
     def track(self, steps: Iterable[T], description: str, total: int) -> Generator[T, None, None]:
         """Yield `steps` with a progress bar."""

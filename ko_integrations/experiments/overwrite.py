@@ -11,7 +11,6 @@ from ko_integrations.baselines import AppendOnlyRAG
 from ko_integrations.experiments.lab import Lab, percent
 from ko_integrations.experiments.plots import bars, figure
 from ko_integrations.experiments.report import Card, Finding, Report, Stat, Table, listed, stat
-from ko_integrations.fast_weight import semantic_density
 from ko_integrations.vocabulary import Vocabulary
 
 __all__ = ["EXCHANGES", "Exchange", "run"]
@@ -151,9 +150,9 @@ def _report(lab: Lab, results: dict[str, dict[str, Stat]]) -> Report:
         "after a correction: new value first %", "old value still retrieved %",
     )  # fmt: skip
     exact, spoken, batch, _ = results.values()
-    keys = lab.embedder.encode([e.asked for e in EXCHANGES])
-    card = Card("user exchanges", "questions about oneself, in other words than the statement", "names, numbers, words",
-                len(EXCHANGES), round(semantic_density(keys), 3), f"{EXCHANGES[0].asked} -> Alice")  # fmt: skip
+    rho = lab.rho([e.asked for e in EXCHANGES])
+    card = Card("user exchanges", "questions about oneself, most of them reworded", "names, numbers, words",
+                len(EXCHANGES), rho, f"{EXCHANGES[0].asked} -> Alice")  # fmt: skip
     file = "overwrite.svg"
     groups = {"learnt": "just learnt", "after reindex": "after reindex", "changed": "corrected: new value first",
               "stale": "old value retrieved"}  # fmt: skip

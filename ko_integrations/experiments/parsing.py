@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from ko_integrations.experiments.lab import Lab, percent
 from ko_integrations.experiments.plots import bars, figure
-from ko_integrations.experiments.report import Cell, Finding, Report, Table, listed
+from ko_integrations.experiments.report import Card, Cell, Finding, Report, Table, listed
 from ko_integrations.experiments.statements import PARSING, Parsing
 from ko_integrations.vocabulary import Vocabulary
 
@@ -42,8 +42,11 @@ def run(lab: Lab) -> Report:
     }
     answered_at = {name: answered for name, (_, answered) in rows.items()}
     paper = {name: PAPER_FIGURES[name][1] for name in rows}
+    card = Card("untidy inputs", "questions, six a condition, written for this test", "names, numbers, words",
+                len(PARSING), lab.rho([case.question for case in PARSING]),
+                f"{PARSING[0].question} -> {PARSING[0].value}")  # fmt: skip
     file = "parsing.svg"
-    with figure(lab.out / file, "six cases a condition, written for this test", width=8) as axes:
+    with figure(lab.out / file, card.short, width=8) as axes:
         axes.set_title("Parsing untidy input, right end to end")
         series = {"KO, offline": list(answered_at.values()), "paper, LLM parser": list(paper.values())}
         bars(axes, list(rows), series)
@@ -78,6 +81,7 @@ def run(lab: Lab) -> Report:
             ),
             f"{len(missed)} of {len(PARSING)} cases are missed and listed.",
         ),
+        corpora=[card],
         settings=lab.settings,
         figure=file,
     )  # fmt: skip

@@ -5,9 +5,10 @@ from pathlib import Path
 
 from ko_integrations.experiments.lab import Lab
 from ko_integrations.experiments.plots import DISCRETE, NEURAL, PAPER, figure
-from ko_integrations.experiments.report import Cell, Finding, Report, Table
+from ko_integrations.experiments.report import Card, Cell, Finding, Report, Table
 from ko_integrations.experiments.threshold_load import CORPUS, FAMILIES, LoadRow, measure_load
 from ko_integrations.router import Router, evaluation
+from ko_integrations.router.datasets import packaged
 from ko_integrations.router.evaluation import Accuracy, Dropped, LearningPoint, Score
 
 __all__ = ["run"]
@@ -37,10 +38,13 @@ def run(lab: Lab) -> Report:
     cost = evaluation.cost_ratio(lab.embedder.inner, repeats=50)
     done.close()
     load = measure_load(lab, TAU)
-    cards = [lab.card(corpus, 75) for corpus in map(CORPUS.with_values, FAMILIES)]
+    queries = packaged("held_out")
+    held_out = Card("held-out queries", "half factual, half fuzzy", "the two labels", len(queries),
+                    lab.rho(queries.texts), f"{queries.texts[0]} -> {queries.labels[0]}")  # fmt: skip
+    loaded = [lab.card(corpus, 75) for corpus in map(CORPUS.with_values, FAMILIES)]
     file = "router.svg"
-    _plot(lab.out / file, curve, load, f"{accuracies[0].queries} queries; under load: {cards[0].name}, "
-          f"ρ = {cards[0].density:.2f}")  # fmt: skip
+    under = f"under load: {loaded[0].name}, ρ = {loaded[0].density:.2f}"
+    _plot(lab.out / file, curve, load, f"{len(queries)} {held_out.name}, ρ = {held_out.density:.2f}; {under}")
     return Report(
         name="router",
         title="Learned router against a static threshold",
@@ -49,8 +53,8 @@ def run(lab: Lab) -> Report:
         tables=(_accuracy_table(accuracies), _score_table(scores), _ablation_table(dropped), _curve_table(curve),
                 _load_table(load)),
         notes=_notes(accuracies, dropped, cost.ratio, load),
-        corpora=cards,
-        settings={**lab.settings, "queries": accuracies[0].queries, "tau": TAU},
+        corpora=[held_out, *loaded],
+        settings={**lab.settings, "queries": len(queries), "tau": TAU},
         figure=file,
     )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -89,15 +90,9 @@ def checkout(folder: Path) -> dict[str, Path]:
     return {"docs": folder / "docs", "readme": folder / "README.md", "measured": folder / "measured"}
 
 
-def call(folders: dict[str, Path]) -> str:
-    arguments = [
-        "results",
-        str(folders["measured"]),
-        "--docs",
-        str(folders["docs"]),
-        "--readme",
-        str(folders["readme"]),
-    ]
+def call(folders: dict[str, Path], *more: str) -> str:
+    pages = ["--docs", str(folders["docs"]), "--readme", str(folders["readme"])]
+    arguments = ["results", str(folders["measured"]), *pages, *more]
     outcome = CliRunner().invoke(app, arguments)
     assert outcome.exit_code in (0, 1), outcome.output
     return f"exit {outcome.exit_code}\n{outcome.output}"
@@ -132,6 +127,35 @@ def test_filling_twice_changes_nothing_and_keeps_what_was_measured_before(tmp_pa
     (folders["measured"] / "core.json").unlink()
     assert "ko bench core: kept, 2026-01-01 00:00" in call(folders)
     assert {file.name: file.read_text() for file in folders["docs"].glob("*.md")} == first
+
+
+def test_every_command_is_measured_in_turn_and_one_that_breaks_down_stops_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = checkout(tmp_path)
+    data = tmp_path / "data"
+    for name in ("dyknow/timelines.countries.jsonl", "factconsolidation/Conflict_Resolution.x.json"):
+        (data / name).parent.mkdir(parents=True)
+        (data / name).touch()
+    ran = []
+
+    def run(command: tuple[str, ...], *, check: bool) -> subprocess.CompletedProcess[str]:
+        ran.append(" ".join(command[3:]))
+        if command[4] == "langchain":
+            (folders["measured"] / "langchain.json").write_text(json.dumps(bench("langchain")))
+        return subprocess.CompletedProcess(command, {"crash": 2, "langchain": 1}.get(command[4], 0))
+
+    monkeypatch.setattr(subprocess, "run", run)
+    said = call(folders, "--measure", "--data", str(data))
+    begun = ["experiment all", "bench core", "bench crash", "bench langchain", "bench understanding",
+             "bench factconsolidation", "bench rivals", "demo --timelines"]  # fmt: skip
+    assert [" ".join(command.split()[:2]) for command in ran] == begun
+    assert said.startswith("exit 1")
+    assert "failed: ko bench crash --rounds 100" in said.replace("\n", " ")
+    assert "ko bench langchain: measured, 2026-01-01 00:00; a target is missed" in said
+    ran.clear()
+    call(folders, "--measure", "--data", str(tmp_path / "nowhere"))
+    assert [command.split()[1] for command in ran] == ["all", "core", "crash", "langchain", "rivals"]
 
 
 def test_what_is_no_measurement_is_refused(tmp_path: Path) -> None:
