@@ -129,29 +129,41 @@ def results(
 
 def _measure(folder: Path, data: Path) -> list[str]:
     """Run every command in turn, each to its JSON; go on when one misses its target; return those that broke down."""
+    from ko_integrations.experiments import NAMES
+
     folder.mkdir(parents=True, exist_ok=True)
     timelines = data / "dyknow" / "timelines.countries.jsonl"
     facts = next(iter(sorted((data / "factconsolidation").glob("Conflict_Resolution*.json"))), None)
     real = ("--data", str(timelines)) if timelines.exists() else ()
-    runs: list[tuple[str, ...]] = [("experiment", "all", "--out", str(folder), *real)]
-    for name, arguments in (
-        ("core", ()),
-        ("crash", ("--rounds", "100")),
-        ("langchain", ()),
-        ("understanding", (str(data),) if data.is_dir() else None),
-        ("factconsolidation", None if facts is None else (str(facts),)),
-        ("rivals", ()),
-    ):
-        if arguments is not None:
-            runs.append(("bench", name, *arguments, "--json", str(folder / f"bench-{name}.json")))
-    if timelines.exists():
-        runs.append(("demo", "--timelines", str(timelines), "--json", str(folder / "bench-demo.json")))
-    program = (sys.executable, "-c", "from ko_integrations.cli import main; main()")
-    failed = []
-    for run in runs:
-        command = f"ko {' '.join(run)}"
-        console.rule(command)
-        # 1 says that a target is missed: the JSON says which.
-        if (code := subprocess.run((*program, *run), check=False).returncode) not in (0, 1):
-            failed.append(f"{command}: exit code {code}")
+    failed = _run(
+        ("experiment", "all", "--out", str(folder), *real), [folder / f"{name}.json" for name in NAMES]
+    )
+    measures: dict[str, tuple[str, ...] | None] = {
+        "core": ("bench", "core"),
+        "crash": ("bench", "crash", "--rounds", "100"),
+        "langchain": ("bench", "langchain"),
+        "understanding": ("bench", "understanding", str(data)) if data.is_dir() else None,
+        "factconsolidation": None if facts is None else ("bench", "factconsolidation", str(facts)),
+        "rivals": ("bench", "rivals"),
+        "demo": ("demo", "--timelines", str(timelines)) if timelines.exists() else None,
+    }
+    for name, command in measures.items():
+        if command is not None:
+            file = folder / f"bench-{name}.json"
+            failed += _run((*command, "--json", str(file)), [file])
     return failed
+
+
+def _run(arguments: tuple[str, ...], written: list[Path]) -> list[str]:
+    """Run `ko`; tell whether it broke down: exit code 1 may also say that a target is missed, the files show it."""
+    command = f"ko {' '.join(arguments)}"
+    console.rule(command)
+    before = {file: file.stat().st_mtime_ns for file in written if file.exists()}
+    program = (sys.executable, "-c", "from ko_integrations.cli import main; main()")
+    code = subprocess.run((*program, *arguments), check=False).returncode
+    missing = [
+        file.name for file in written if not file.exists() or file.stat().st_mtime_ns == before.get(file)
+    ]
+    if code in (0, 1) and not missing:
+        return []
+    return [f"{command}: exit code {code}" + (f", no {', '.join(missing)}" if missing else "")]

@@ -141,17 +141,28 @@ def test_every_command_is_measured_in_turn_and_one_that_breaks_down_stops_none(
 
     def run(command: tuple[str, ...], *, check: bool) -> subprocess.CompletedProcess[str]:
         ran.append(" ".join(command[3:]))
-        if command[4] == "langchain":
-            (folders["measured"] / "langchain.json").write_text(json.dumps(bench("langchain")))
-        return subprocess.CompletedProcess(command, {"crash": 2, "langchain": 1}.get(command[4], 0))
+        if "--json" in command and command[4] not in ("crash", "rivals"):
+            name = Path(command[-1]).stem.removeprefix("bench-")
+            Path(command[-1]).write_text(json.dumps(bench(name)))
+        return subprocess.CompletedProcess(
+            command, {"crash": 2, "rivals": 1, "langchain": 1}.get(command[4], 0)
+        )
 
     monkeypatch.setattr(subprocess, "run", run)
     said = call(folders, "--measure", "--data", str(data))
     begun = ["experiment all", "bench core", "bench crash", "bench langchain", "bench understanding",
              "bench factconsolidation", "bench rivals", "demo --timelines"]  # fmt: skip
     assert [" ".join(command.split()[:2]) for command in ran] == begun
+    written = {Path(command.split()[-1]).stem for command in ran if "--json" in command}
+    assert written == {key for key in results.COMMANDS if key not in NAMES}
     assert said.startswith("exit 1")
-    assert "failed: ko bench crash --rounds 100" in said.replace("\n", " ")
+    told = " ".join(said.split())
+    for command, why in (
+        ("crash --rounds 100", "exit code 2"),
+        ("rivals", "exit code 1, no bench-rivals.json"),
+    ):
+        assert re.search(f"failed: ko bench {command}.*?: {why}", told), told
+    assert "failed: ko bench langchain" not in told
     assert "ko bench langchain: measured, 2026-01-01 00:00; a target is missed" in said
     ran.clear()
     call(folders, "--measure", "--data", str(tmp_path / "nowhere"))
