@@ -107,29 +107,11 @@ OWN = "of the real data"
 """Values that belong to their keys."""
 
 RECORD = ("name", "status", "type", "category", "code", "owner", "region", "date")
-SPECIFICATION = (
-    "height",
-    "weight",
-    "length",
-    "width",
-    "depth",
-    "volume",
-    "price",
-    "color",
-    "rating",
-    "capacity",
-)
+SPECIFICATION = tuple("height weight length width depth volume price color rating capacity".split())
 COUNTRY = ("capital", "currency", "population", "anthem", "president", "area", "climate", "main export")
 PERSON = (
-    "birthday",
-    "phone number",
-    "employer",
-    "hobby",
-    "home town",
-    "favorite food",
-    "shoe size",
-    "dentist",
-)
+    "birthday", "phone number", "employer", "hobby", "home town", "favorite food", "shoe size", "dentist",
+)  # fmt: skip
 
 
 def numbered(
@@ -230,29 +212,8 @@ class Names:
         return list(found)
 
 
-_ONSETS = (
-    "b",
-    "d",
-    "dr",
-    "f",
-    "g",
-    "gl",
-    "h",
-    "k",
-    "kr",
-    "l",
-    "m",
-    "n",
-    "p",
-    "qu",
-    "r",
-    "s",
-    "st",
-    "t",
-    "v",
-    "z",
-)
-_VOWELS = ("a", "e", "i", "o", "u", "ae", "or")
+_ONSETS = tuple("b d dr f g gl h k kr l m n p qu r s st t v z".split())
+_VOWELS = tuple("a e i o u ae or".split())
 
 
 def read_corpus(path: Path) -> Corpus:
