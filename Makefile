@@ -1,5 +1,5 @@
 # From a bare checkout: `make demo` or `make test` creates .venv, installs everything into it once, and runs.
-.PHONY: install demo test notebooks quick lint format types docs bench results clean
+.PHONY: install demo test notebooks lint format types docs bench rivals results clean
 .DEFAULT_GOAL := install
 
 PYTHON ?= python3
@@ -19,15 +19,18 @@ install: $(STAMP)
 
 # torch first and alone: the pin decides which build the rest is resolved against.
 $(STAMP): pyproject.toml constraints.txt
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet -c constraints.txt torch
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[all,docs]' --group test --group lint
-	touch $@
+	@echo "Installing into $(VENV): once, some minutes, 2.5 GB."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	@echo "  torch ..."
+	@$(BIN)/python -m pip install --quiet -c constraints.txt torch
+	@echo "  the package, its extras and the tools of the tests ..."
+	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[all,docs]' --group test --group lint
+	@touch $@
 
 # The story; then the main job on real timelines, where the public data set is there (see CONTRIBUTING.md).
 demo: $(STAMP)
-	$(BIN)/ko demo
+	@$(BIN)/ko demo
 	@if [ -e $(TIMELINES) ]; then $(BIN)/ko demo --timelines $(TIMELINES); \
 	else echo "No real timelines: $(TIMELINES) is absent."; fi
 
@@ -60,6 +63,13 @@ bench: $(STAMP)
 # Every figure of the documentation: measures all (about an hour, on a quiet machine), fills README.md and docs/.
 results: $(STAMP)
 	$(BIN)/ko results results --measure --data $(DATA)
+
+# One workload through other memories and this one, for docs/rivals.md: a quarter of an hour, on a quiet machine.
+rivals: $(STAMP)
+	$(BIN)/python -m pip install --quiet -c constraints.txt --group rivals
+	mkdir -p results
+	$(BIN)/ko bench rivals --json results/bench-rivals.json
+	$(BIN)/ko results results
 
 clean:
 	rm -rf $(VENV) build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

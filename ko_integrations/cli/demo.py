@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from ko_integrations.cli.output import console, day, print_versions
+from ko_integrations.cli.output import console, stderr
 from ko_integrations.errors import InvalidInputError, MissingExtraError
 from ko_integrations.types import Quantity, Value
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from ko_integrations.protocols import Embedder
     from ko_integrations.store import KnowledgeStore
 
-PATIENT = "patient_MR"
+PATIENT = "patient M.R."
 JANUARY = datetime(2025, 1, 14, 9, 0, tzinfo=UTC)
 MARCH = datetime(2025, 3, 18, 9, 0, tzinfo=UTC)
 END_OF_JANUARY = datetime(2025, 1, 31, tzinfo=UTC)
 NOVEMBER = datetime(2025, 11, 11, 9, 0, tzinfo=UTC)
-QUESTION = "How large is the tumor of patient MR?"
+QUESTION = "How large is the tumor of patient M.R.?"
 
 
 def register(app: typer.Typer) -> None:
@@ -73,16 +73,16 @@ def folder(kept: Path | None) -> Iterator[Path]:
 
 
 def default_embedder() -> "Embedder":
-    """Return all-MiniLM-L6-v2 where it is installed, else the hashing embedder, and say which."""
+    """Return all-MiniLM-L6-v2; where it is not installed say so and return the hashing embedder."""
     from ko_integrations.embeddings import HashingEmbedder, SentenceTransformerEmbedder
 
     try:
-        embedder: Embedder = SentenceTransformerEmbedder()
-        embedder.encode(["warm up"])
+        with stderr.status("loading all-MiniLM-L6-v2"):
+            embedder: Embedder = SentenceTransformerEmbedder()
+            embedder.encode(["warm up"])
     except MissingExtraError as error:
         console.print(f"[yellow]Embedder: hashing (words only, no meaning).[/] {error}")
         return HashingEmbedder()
-    console.print(f"Embedder: {embedder.model_id}, dimension {embedder.dimension}. Index: a Chroma folder.")
     return embedder
 
 
@@ -98,6 +98,10 @@ class _Calendar:
 def _play(path: Path, embedder: "Embedder") -> None:
     from ko_integrations.store import KnowledgeStore
 
+    console.print(
+        "\nTwo memories hear the same about a patient: [bold]ko_integrations[/], and a [bold]Chroma[/] collection to "
+        "which each sentence is appended. What do they know when something has changed?"
+    )
     calendar = _Calendar()
     store = KnowledgeStore.open(path / "store", embedder=embedder, clock=calendar)
     plain = _PlainChroma(path / "plain", embedder)
@@ -106,13 +110,14 @@ def _play(path: Path, embedder: "Embedder") -> None:
         calendar.today = MARCH
         _march(store, plain)
         calendar.today = NOVEMBER
-        _november(store, plain)
+        _november(store)
+        _beside(store, plain)
     finally:
         store.close()
 
 
 def _january(store: "KnowledgeStore", plain: "_PlainChroma") -> None:
-    _session("January", JANUARY, "the physician records the first findings")
+    _session(JANUARY, "the first findings")
     _state(store, plain, "age", 67)
     _state(store, plain, "diagnosis", "NSCLC stage IIB")
     _state(store, plain, "tumor_size", Quantity(3, "cm"))
@@ -120,50 +125,64 @@ def _january(store: "KnowledgeStore", plain: "_PlainChroma") -> None:
 
 
 def _march(store: "KnowledgeStore", plain: "_PlainChroma") -> None:
-    _session("March", MARCH, "a scan after chemotherapy")
-    at_diagnosis = store.read_exact(PATIENT, "tumor_size")
-    if at_diagnosis is not None:
-        console.print(f"  size at diagnosis, by exact read: [bold]{at_diagnosis.object}[/]")
+    _session(MARCH, "a scan after chemotherapy")
+    _say("size so far", _held(store, "tumor_size"))
     _state(store, plain, "tumor_size", Quantity(1.2, "cm"))
-    untouched = store.read_exact(PATIENT, "diagnosis")
-    if untouched is not None:
-        console.print(f"  diagnosis, untouched: {untouched.object}, version {untouched.provenance.version}")
+    _say("diagnosis", f"{_held(store, 'diagnosis')}, untouched")
 
 
-def _november(store: "KnowledgeStore", plain: "_PlainChroma") -> None:
-    _session("November", NOVEMBER, "looking back")
-    current = store.read_exact(PATIENT, "tumor_size")
-    earlier = store.read_exact(PATIENT, "tumor_size", as_of=END_OF_JANUARY)
+def _november(store: "KnowledgeStore") -> None:
+    _session(NOVEMBER, "looking back at the tumor's size")
     chain = store.history(PATIENT, "tumor_size")
-    if current is None or earlier is None:
-        console.print("[bold red]the store lost the tumor size[/]")
-        raise typer.Exit(1)
-    console.print(f"  current value:   [bold]{current.object}[/] since {day(current.valid_from)}")
-    console.print(f"  previous value:  {chain[-2].object}")
-    console.print(f"  as of {day(END_OF_JANUARY)}: {earlier.object}")
-    console.print("  trajectory:      " + " -> ".join(f"{ko.object} ({ko.valid_from:%B})" for ko in chain))
-    print_versions(chain)
+    current = store.read_exact(PATIENT, "tumor_size")
+    _say(
+        "current value",
+        f"[bold]{_held(store, 'tumor_size')}[/], since {current.valid_from:%d %B}" if current else "",
+    )
+    _say("previous value", str(chain[-2].object))
+    _say("on 31 January", _held(store, "tumor_size", as_of=END_OF_JANUARY))
+    _say("trajectory", " -> ".join(f"{ko.object} ({ko.valid_from:%B})" for ko in chain))
+    table = Table("version", "size", "from", "to", title="\nIts version chain", title_justify="left")
+    for ko in chain:
+        until = f"{ko.valid_to:%Y-%m-%d}" if ko.valid_to else "[green]holds[/]"
+        table.add_row(str(ko.provenance.version), str(ko.object), f"{ko.valid_from:%Y-%m-%d}", until)
+    console.print(table)
 
-    console.print(f'\nThe same question to both memories: "{QUESTION}"')
-    table = Table("ko_integrations", "plain Chroma, appended")
+
+def _beside(store: "KnowledgeStore", plain: "_PlainChroma") -> None:
+    table = Table(
+        "ko_integrations", "Chroma, appended", title=f"\nBoth are asked: {QUESTION}", title_justify="left"
+    )
     ours = [f"{hit.score:.2f}  {hit.ko}" for hit in store.read(QUESTION, 2)]
-    theirs = plain.query(QUESTION, 2)
-    for left, right in zip(ours, theirs, strict=True):
+    for left, right in zip(ours, plain.query(QUESTION, 2), strict=True):
         table.add_row(left, right)
     console.print(table)
     console.print(
-        "The append returns both sizes and cannot tell which holds; the store returns the one that does."
+        "A number says how near a sentence is to the question. Both sizes are near, so Chroma returns both, and "
+        "nothing in it tells which one holds. The store returns the one that holds, and keeps the other as history.\n"
     )
 
 
-def _session(name: str, when: datetime, what: str) -> None:
-    console.print(f"\n[bold]{name}[/] ({day(when)}): {what}")
+def _held(store: "KnowledgeStore", predicate: str, *, as_of: datetime | None = None) -> str:
+    found = store.read_exact(PATIENT, predicate, as_of=as_of)
+    if found is None:
+        console.print(f"[bold red]the store lost {predicate}[/]")
+        raise typer.Exit(1)
+    return str(found.object)
+
+
+def _session(when: datetime, what: str) -> None:
+    console.print(f"\n[bold]{when:%d %B %Y}[/]: {what}")
+
+
+def _say(name: str, value: str) -> None:
+    console.print(f"  {name:<16}{value}", highlight=False)
 
 
 def _state(store: "KnowledgeStore", plain: "_PlainChroma", predicate: str, value: Value) -> None:
     result = store.update(PATIENT, predicate, value, source="physician")
-    before = f", before it {result.previous.object}" if result.previous else ""
-    console.print(f"  {result.outcome}: {result.ko}{before}")
+    before = f", supersedes {result.previous.object}" if result.previous else ""
+    _say(predicate.replace("_", " "), f"{value}{before}")
     if result.ko is not None:
         plain.append(result.ko.text)
 

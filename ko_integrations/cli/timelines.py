@@ -42,6 +42,14 @@ class Row:
 
 EXACT = ("current value", "as-of values", "chains", "search hits that hold now")
 """What must be right every time."""
+SHOWN = {
+    "as-of values": "value at each boundary and the instants beside it",
+    "chains": "whole version chain",
+    "search hits that hold now": "by meaning: what is found holds now",
+    "right slot first": "by meaning: the right slot is first",
+    "right slot among five": "by meaning: the right slot is among five",
+}
+"""How the demo puts it, where a name alone says little."""
 
 
 @dataclass
@@ -170,16 +178,20 @@ def play(file: Path, folder: Path, embedder: "Embedder", *, seed: int) -> Report
     }
     for name, column in columns.items():
         arguments += [f"--{name}-column", column]
-    console.print(f"{len(timelines)} timelines, {len(rows)} dated versions, in shuffled order:")
-    console.print(f"ko {' '.join(arguments[2:])}", soft_wrap=True)
+    console.print(
+        f"\n[bold]Real timelines[/]: {len(timelines)} slots with {len(rows)} dated values, told in shuffled order. "
+        "A value that ends before it starts is refused, as it should be.\n"
+    )
+    console.print(f"$ ko {' '.join(arguments[2:])}", soft_wrap=True, highlight=False)
     app(arguments, standalone_mode=False)
+    console.print("\nEvery answer is compared with the file:")
     with KnowledgeStore.open(path, embedder=embedder) as store:
         tallies = check(store, rows)
         tallies |= _search(store, timelines)
         agree = store.verify()
         for name, tally in tallies.items():
-            console.print(f"  {name:<34} {tally.right:>5} of {tally.total}")
-        console.print(f"  {'log and index agree':<34} {'yes' if agree.ok else agree}")
+            console.print(f"  {SHOWN.get(name, name):<52} {tally.right:>5} of {tally.total}")
+        console.print(f"  {'log and index agree':<52} {'yes' if agree.ok else agree}")
     figures = [
         Figure(name, tally.right, tally.total if name in EXACT else None, "at least", f"of {tally.total}")
         for name, tally in tallies.items()

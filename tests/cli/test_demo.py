@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pytest
@@ -17,13 +18,18 @@ def test_demo_shows_current_previous_trajectory_and_the_append_beside(monkeypatc
     result = CliRunner().invoke(app, ["demo", "--store", str(tmp_path / "kept")])
     assert result.exit_code == 0, result.output
     text = result.stdout
-    assert "size at diagnosis, by exact read: 3 cm" in text
-    assert "current value:   1.2 cm" in text
-    assert "previous value:  3 cm" in text
-    assert "as of 2025-01-31: 3 cm" in text
-    assert "3 cm (January) -> 1.2 cm (March)" in text
-    ours, theirs = text.split("The same question to both memories")[1], "plain Chroma, appended"
-    assert theirs in ours
+    said = dict(re.findall(r"^  (\S.{,14}\S) {2,}(.+)$", text, re.MULTILINE))
+    assert said["size so far"] == "3 cm"
+    assert said["diagnosis"] == "NSCLC stage IIB, untouched"
+    assert said["current value"] == "1.2 cm, since 18 March"
+    assert said["previous value"] == said["on 31 January"] == "3 cm"
+    assert said["trajectory"] == "3 cm (January) -> 1.2 cm (March)"
+    _, beside = text.split("Both are asked")
+    rows = [[cell.strip() for cell in line.split("│")[1:3]] for line in beside.splitlines() if "│" in line]
+    ours, theirs = zip(*rows, strict=True)
+    assert any("1.2 cm" in cell for cell in ours)
+    assert not any(" 3 cm" in cell for cell in ours)
+    assert any(" cm" in cell for cell in theirs)
     assert (tmp_path / "kept" / "store").exists()
 
 
