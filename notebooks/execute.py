@@ -20,6 +20,9 @@ _ENVIRONMENT = {
     "TOKENIZERS_PARALLELISM": "false",
     # About the machine and not about the code: no progress widgets, no session folder.
     "PYTHONWARNINGS": "ignore:IProgress not found,ignore:XDG_RUNTIME_DIR",
+    # Times are of the code, not of threads that wait for each other.
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
 }
 
 
