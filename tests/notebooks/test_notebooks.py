@@ -1,4 +1,4 @@
-"""Every notebook runs from a clean kernel and prints what its committed outputs say, numbers and dates aside.
+"""Every notebook runs from a clean kernel and shows what its committed outputs say, numbers and dates aside.
 
 `make notebooks`; `make test` leaves this file out, for it takes minutes.
 """
@@ -15,13 +15,13 @@ pytest.importorskip("ipykernel")
 
 
 def told(notebook: nbformat.NotebookNode) -> list[str]:
-    """The words printed by each cell; measured figures and today's date change from run to run."""
+    """The words printed and shown by each cell; measured figures and today's date change from run to run."""
     return [
-        re.sub(r"[\d.,]+", "#", output.text)
+        re.sub(r"[\d.,]+", "#", text)
         for cell in notebook.cells
         if cell.cell_type == "code"
         for output in cell.outputs
-        if output.output_type == "stream"
+        if (text := output.get("text") or output.get("data", {}).get("text/plain"))
     ]
 
 
