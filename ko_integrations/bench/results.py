@@ -47,6 +47,11 @@ SUMMARY = (
         "acknowledged update, to one encode and upsert in Chroma",
     ),
     ("bench-core", "log, bytes a slot", "bytes a slot in the log, without vectors"),
+    (
+        "bench-rivals",
+        "current@1",
+        "questions answered with the current value, beside nine set-ups of other memories",
+    ),
     ("bench-factconsolidation", "sh_6k right", "MemoryAgentBench, superseded facts, single-hop (6k)"),
     ("bench-factconsolidation", "mh_6k right", "the same, multi-hop (6k)"),
     (

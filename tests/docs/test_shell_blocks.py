@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^(?:\w[^\n]*\| )?ko ", re.MULTILINE)
-MEASURES = ("ko bench", "ko experiment", "ko results", "ko demo")
+MEASURES = ("ko bench", "ko experiment", "ko demo", "ko results", "make ")
 """They take minutes and have tests of their own."""
 YES = "y\n"
 """The answer of a person who is asked whether to erase."""

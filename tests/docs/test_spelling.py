@@ -12,8 +12,8 @@ import pytest
 pytest.importorskip("codespell_lib", reason="group `test` brings codespell")
 
 ROOT = Path(__file__).parents[2]
-WORDS = "nin,whats"
-"""A filter operator (`$nin`), and how a hurried person types."""
+WORDS = "ines,nin,whats"
+"""A given name, a filter operator (`$nin`), and how a hurried person types."""
 
 
 def prose() -> Iterator[tuple[str, str]]:
