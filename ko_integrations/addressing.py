@@ -1,7 +1,8 @@
 """From what a caller names to the slot that it means: aliases followed, names normalised, members split off."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 from ko_integrations.errors import InvalidInputError, SetValuedError
 from ko_integrations.identity import canonical_value, check_text, normalize_name, normalize_predicate, slot_id
@@ -9,7 +10,9 @@ from ko_integrations.log.contract import Address, Namespace, Naming, VersionLog
 from ko_integrations.types import Value
 from ko_integrations.vocabulary import Vocabulary
 
-__all__ = ["Addresser", "check_namespace"]
+__all__ = ["Addresser", "check_namespace", "several"]
+
+T = TypeVar("T")
 
 
 def check_namespace(parts: Sequence[str]) -> Namespace:
@@ -21,6 +24,17 @@ def check_namespace(parts: Sequence[str]) -> Namespace:
     if isinstance(parts, str) or not isinstance(parts, Sequence):
         raise InvalidInputError("namespace", f"expected separate strings, got one {type(parts).__name__}")
     return tuple(check_text(part, "namespace") for part in parts)
+
+
+def several(field: str, items: Iterable[T]) -> list[T]:
+    """Return the items of an argument that takes several.
+
+    Raises:
+        InvalidInputError: it is one thing, a string for example.
+    """
+    if isinstance(items, str | bytes) or not isinstance(items, Iterable):
+        raise InvalidInputError(field, f"expected several, got one {type(items).__name__}")
+    return list(items)
 
 
 class Addresser:

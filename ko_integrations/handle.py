@@ -20,9 +20,11 @@ from ko_integrations.errors import (
     ForkedStoreError,
     IndexMismatchError,
     InvalidInputError,
+    LogUnavailableError,
     NotAStoreError,
     StoreClosedError,
 )
+from ko_integrations.identity import check_text
 from ko_integrations.index.opening import index_opener
 from ko_integrations.log import open_log
 from ko_integrations.log.contract import Namespace, VersionLog
@@ -238,8 +240,12 @@ def open_handle(
     collection: str,
     clock: Callable[[], datetime] | None,
 ) -> Handle:
-    """Open log, index and names; finish what a crash left undone."""
+    """Open log, index and names; finish what a crash left undone. Options are checked before anything is made."""
+    _check_options(vocabulary, compiler, parser, collection, clock)
+    index_opener(index, None, collection)
+    encoder = SentenceTransformerEmbedder() if embedder is None else as_embedder(embedder)
     location, folder = _locate(where)
+    opener = index_opener(index, None if folder is None else folder / INDEX_FOLDER, collection)
     log = open_log(location)
     try:
         in_force = vocabulary  # `is None`, not `or`: an empty vocabulary is one, too
@@ -249,13 +255,7 @@ def open_handle(
             in_force = Vocabulary.general()
         addresser = Addresser(log, in_force)
         depth = _Depth()
-        sync = Synchroniser(
-            log,
-            SentenceTransformerEmbedder() if embedder is None else as_embedder(embedder),
-            index_opener(index, None if folder is None else folder / INDEX_FOLDER, collection),
-            lambda: _present(clock),
-            lambda: depth.value > 0,
-        )
+        sync = Synchroniser(log, encoder, opener, lambda: _present(clock), lambda: depth.value > 0)
         handle = Handle(fspath(where), log, addresser, sync, depth, clock, compiler, parser)
         addresser.refresh()
         with handle.naming_change():
@@ -267,6 +267,20 @@ def open_handle(
         log.close()
         raise
     return handle
+
+
+def _check_options(vocabulary: Any, compiler: Any, parser: Any, collection: Any, clock: Any) -> None:
+    """Raises InvalidInputError, naming the option, when one cannot be used."""
+    if vocabulary is not None and not isinstance(vocabulary, Vocabulary):
+        raise InvalidInputError("vocabulary", f"expected a Vocabulary, got {type(vocabulary).__name__}")
+    for field, given, method in (("compiler", compiler, "compile"), ("parser", parser, "answer")):
+        if given is not None and not callable(getattr(given, method, None)):
+            raise InvalidInputError(field, f"expected an object with {method}(), got {type(given).__name__}")
+    check_text(collection, "collection")
+    if clock is not None:
+        if not callable(clock):
+            raise InvalidInputError("clock", f"expected a callable, got {type(clock).__name__}")
+        _present(clock)
 
 
 def _finish_erasures(sync: Synchroniser) -> None:
@@ -281,18 +295,23 @@ def _locate(where: str | PathLike[str]) -> tuple[str, Path | None]:
     """Return what to open as the log, and the store's folder if it has one.
 
     Raises:
+        InvalidInputError: no path and no URL.
+        LogUnavailableError: the folder cannot be made or looked into.
         NotAStoreError: a file, or a folder of something else.
     """
-    text = fspath(where)
+    text = check_text(fspath(where) if isinstance(where, PathLike) else where, "where")
     if text == ":memory:" or "://" in text:
         return text, None
     folder = Path(text).absolute()  # should the process change its working directory
-    if folder.exists() and not folder.is_dir():
-        raise NotAStoreError(f"{folder} is a file; a store is a folder")
     log_file = folder / LOG_FILE
-    if folder.is_dir() and not log_file.exists() and any(folder.iterdir()):
-        raise NotAStoreError(f"{folder} holds something else and no {LOG_FILE}; it was left alone")
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        if folder.exists() and not folder.is_dir():
+            raise NotAStoreError(f"{folder} is a file; a store is a folder")
+        if folder.is_dir() and not log_file.exists() and any(folder.iterdir()):
+            raise NotAStoreError(f"{folder} holds something else and no {LOG_FILE}; it was left alone")
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LogUnavailableError(f"{folder}: {error}") from error
     return str(log_file), folder
 
 

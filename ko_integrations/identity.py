@@ -129,8 +129,21 @@ def slot_of(name: str) -> bytes:
 
 
 def canonical_value(value: Value) -> bytes:
-    """Return the form under which two values are equal: numbers by value, strings NFC, every other kind apart."""
-    return _canonical(value, "object").encode()
+    """Return the form under which two values are equal: numbers by value, strings NFC, every other kind apart.
+
+    Raises:
+        InvalidInputError: not a value (None, NaN, a naive datetime, a lone surrogate, an unsupported type).
+    """
+    try:
+        return _canonical(value, "object").encode()
+    except RecursionError as error:
+        raise InvalidInputError("object", "JSON that is nested too deeply, or in itself") from error
+    except UnicodeEncodeError as error:
+        raise InvalidInputError("object", "contains a lone surrogate") from error
+    except ValueError as error:
+        if isinstance(error, InvalidInputError):
+            raise
+        raise InvalidInputError("object", str(error)) from error  # an integer of too many digits
 
 
 def _canonical(value: Any, field: str) -> str:
@@ -185,15 +198,8 @@ def encode_value(value: Value) -> tuple[str, str]:
         InvalidInputError: not a value (None, NaN, a naive datetime, a NUL or lone surrogate, over
             `MAX_VALUE_BYTES`, an unsupported type).
     """
-    try:
-        _canonical(value, "object")
-        kind, text = _encoded(value)
-    except RecursionError as error:
-        raise InvalidInputError("object", "JSON that is nested too deeply, or in itself") from error
-    except ValueError as error:
-        if isinstance(error, InvalidInputError):
-            raise
-        raise InvalidInputError("object", str(error)) from error  # an integer of too many digits
+    canonical_value(value)
+    kind, text = _encoded(value)
     check_text(text, "object", limit=MAX_VALUE_BYTES, blank=True)
     return kind, text
 

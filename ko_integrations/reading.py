@@ -5,14 +5,21 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ko_integrations import writing
-from ko_integrations.addressing import check_namespace
+from ko_integrations.addressing import check_namespace, several
 from ko_integrations.errors import InvalidInputError, SetValuedError
 from ko_integrations.filters import Where, compile_where
 from ko_integrations.handle import Handle
-from ko_integrations.identity import canonical_value, check_text, normalize_name, normalize_predicate, slot_of
+from ko_integrations.identity import (
+    MAX_VALUE_BYTES,
+    canonical_value,
+    check_text,
+    normalize_name,
+    normalize_predicate,
+    slot_of,
+)
 from ko_integrations.log.contract import Address, Event, Namespace, Scope, Version
 from ko_integrations.log.fold import fold, head_at
-from ko_integrations.log.pages import each_chain, each_head
+from ko_integrations.log.pages import each_head, each_head_now, each_held
 from ko_integrations.protocols import Embedder
 from ko_integrations.records import to_change, to_knowledge_object, to_knowledge_objects
 from ko_integrations.times import Moment, to_micros
@@ -127,7 +134,7 @@ class FactView:
             InvalidInputError: an id is not 64 hex digits.
         """
         handle = self._handle.check()
-        slots = [slot_of(name) for name in ids]
+        slots = [slot_of(name) for name in several("ids", ids)]
         heads = handle.log.heads(slots, handle.now())
         found = (heads.get(slot) for slot in slots)
         return [
@@ -211,6 +218,8 @@ class FactView:
     def vectors_of(self, kos: Sequence[KnowledgeObject]) -> "NDArray[np.float32]":
         """Return the unit vectors of facts as they were read, shape (len(kos), dimension)."""
         sync = self._handle.check().sync
+        if not all(isinstance(ko, KnowledgeObject) for ko in several("kos", kos)):
+            raise InvalidInputError("kos", "expected KnowledgeObjects")
         return sync.vectors_at([ko.provenance.sequence for ko in kos], lambda row: kos[row].text)
 
     # -- time and change ------------------------------------------------------------------------------------------
@@ -241,14 +250,17 @@ class FactView:
     def snapshot(
         self, *, as_of: Moment | None = None, known_at: Moment | None = None
     ) -> Iterator[KnowledgeObject]:
-        """Yield everything that held at `as_of`, as known at `known_at`, in order of slot id."""
+        """Yield everything that held at `as_of`, as known at `known_at`, in order of slot id.
+
+        Each is true when it comes out, however long the iterator is kept open: without `as_of` and `known_at` it
+        holds then, and what was erased meanwhile never comes. A slot that is new meanwhile may be left out.
+        """
         handle = self._handle.check()
         scope = Scope(self._namespace)
         if as_of is None and known_at is None:
-            return map(to_knowledge_object, each_head(handle.log, scope, handle.now()))
+            return map(to_knowledge_object, each_head_now(handle.log, scope, handle.now))
         moment, known = self._moments(as_of, known_at)
-        held = (head_at(chain, moment) for _, chain in each_chain(handle.log, scope, known))
-        return (to_knowledge_object(version) for version in held if version is not None)
+        return map(to_knowledge_object, each_held(handle.log, scope, moment, known))
 
     def changes_since(self, cursor: int | Moment, *, limit: int = _PAGE) -> Changes:
         """Return what changed after a cursor (or a record time), oldest first, and the cursor to go on from.
@@ -274,12 +286,16 @@ class FactView:
     def subjects(self, prefix: str = "") -> list[str]:
         """Return the subjects that something holds of, as first spelt, by normalised name."""
         log = self._handle.check().settle(self._namespace).log
-        return list(log.subjects(self._namespace, prefix=normalize_name(prefix)).values())
+        key = normalize_name(check_text(prefix, "prefix", blank=True))
+        return list(log.subjects(self._namespace, prefix=key).values())
 
     def find_subjects(self, names: Sequence[str]) -> dict[str, str]:
         """Return, of `names`, those that are stored subjects or aliases of one -> the subject as stored."""
         handle = self._handle.check().settle(self._namespace)
-        keys = {name: handle.addresser.subject_key(self._namespace, name) for name in names}
+        asked = [
+            check_text(name, "names", limit=MAX_VALUE_BYTES, blank=True) for name in several("names", names)
+        ]
+        keys = {name: handle.addresser.subject_key(self._namespace, name) for name in asked}
         found = handle.log.subjects(self._namespace, keys=list(dict.fromkeys(keys.values())))
         return {name: found[key] for name, key in keys.items() if key in found}
 
@@ -291,7 +307,8 @@ class FactView:
     def facts_naming(self, object: str, *, limit: int = 100) -> list[KnowledgeObject]:
         """Return the facts that hold and whose object is the name `object` (the inverse look-up)."""
         handle = self._handle.check().settle(self._namespace)
-        slots = handle.log.naming(self._namespace, normalize_name(object), limit)
+        key = normalize_name(check_text(object, "object", limit=MAX_VALUE_BYTES, blank=True))
+        slots = handle.log.naming(self._namespace, key, _count("limit", limit, 0))
         return to_knowledge_objects(list(handle.log.heads(slots, handle.now()).values()))
 
     def iter_heads(self, cursor: str | None = None, limit: int = _PAGE) -> HeadPage:

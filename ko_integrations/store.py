@@ -7,7 +7,7 @@ from os import PathLike
 from typing import IO, TYPE_CHECKING, Any, Literal
 
 from ko_integrations import transfer, writing
-from ko_integrations.addressing import check_namespace
+from ko_integrations.addressing import check_namespace, several
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.handle import Stats, open_handle
 from ko_integrations.identity import MAX_VALUE_BYTES, check_text, slot_of
@@ -90,11 +90,12 @@ class KnowledgeStore(FactView):
             InvalidInputError: an option cannot be used.
             NotAStoreError, LogCorruptError, LogVersionError, LogUnavailableError: the log cannot be opened.
         """
+        path = check_namespace(namespace)
         handle = open_handle(
             where, embedder=embedder, vocabulary=vocabulary, compiler=compiler, parser=parser, index=index,
             collection=collection, clock=clock,
         )  # fmt: skip
-        return cls(handle, check_namespace(namespace), opener=True)
+        return cls(handle, path, opener=True)
 
     def namespace(self, *parts: str) -> "KnowledgeStore":
         """Return a view bound to exactly the namespace `parts` below this one. Closing it closes nothing."""
@@ -220,7 +221,7 @@ class KnowledgeStore(FactView):
         """
         handle = self._handle.check()
         check_text(source, "source")
-        kept = {slot_of(name) for name in keep}
+        kept = {slot_of(name) for name in several("keep", keep)}
         slots = handle.log.withdraw(self._namespace, source, keep=kept, now=handle.now())
         handle.wrote(len(slots))
         return [slot.hex() for slot in slots]
@@ -312,16 +313,18 @@ class KnowledgeStore(FactView):
             handle.searcher.forget()
 
     def export_jsonl(self, file: IO[str]) -> int:
-        """Write every assertion that was not taken back, a JSON object a line; return the number of lines.
+        """Write the subject aliases and every assertion that was not taken back; return the number of lines.
+
+        A JSON object a line.
 
         A view writes its namespace, the root handle all below its own.
         """
         return transfer.export_jsonl(self._handle.check(), self._namespace, file, below=self._opener)
 
     def import_jsonl(self, file: IO[str]) -> int:
-        """Assert what `export_jsonl` wrote, in one transaction; return the number of assertions.
+        """Assert what `export_jsonl` wrote, and declare its aliases; return the number of assertions.
 
-        Event times, sources and confidences are kept; record times are new.
+        One transaction. Event times, sources and confidences are kept; record times are new.
 
         Raises:
             InvalidInputError: names the line and the reason; nothing was stored.

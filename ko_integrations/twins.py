@@ -6,7 +6,6 @@ import functools
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, asynccontextmanager
-from itertools import islice
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 __all__ = ["async_batch", "async_iterator_twin", "async_twin"]
@@ -14,6 +13,8 @@ __all__ = ["async_batch", "async_iterator_twin", "async_twin"]
 P = ParamSpec("P")
 S = TypeVar("S")
 T = TypeVar("T")
+
+_END = object()
 
 # A batch is a transaction of one thread: what is awaited inside it must run on that thread.
 _thread: contextvars.ContextVar[ThreadPoolExecutor | None] = contextvars.ContextVar(
@@ -37,14 +38,16 @@ def async_twin(
 def async_iterator_twin(
     method: Callable[Concatenate[S, P], Iterator[T]],
 ) -> Callable[Concatenate[S, P], AsyncIterator[T]]:
-    """Return the twin of a method that yields: an async iterator that fetches in a worker thread."""
+    """Return the twin of a method that yields: an async iterator that fetches in a worker thread.
+
+    One item at a time: what is fetched ahead may be erased before it is asked for.
+    """
 
     @functools.wraps(method)
     async def twin(self: S, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[T]:
         iterator = await _run(functools.partial(method, self, *args, **kwargs))
-        while page := await _run(functools.partial(_take, iterator, 100)):
-            for item in page:
-                yield item
+        while (item := await _run(functools.partial(next, iterator, _END))) is not _END:
+            yield cast("T", item)
 
     _named(twin, method)
     return cast("Callable[Concatenate[S, P], AsyncIterator[T]]", twin)
@@ -79,10 +82,6 @@ async def _run(call: Callable[[], T]) -> T:
     if executor is None:
         return await asyncio.to_thread(call)
     return await asyncio.get_running_loop().run_in_executor(executor, call)
-
-
-def _take(iterator: Iterator[T], count: int) -> list[T]:
-    return list(islice(iterator, count))
 
 
 def _named(twin: Any, method: Any) -> None:

@@ -3,9 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from html import escape
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, FiniteFloat, StrictInt, field_validator
+from pydantic import BaseModel, ConfigDict, FiniteFloat, StrictInt, ValidationError, field_validator
+
+from ko_integrations.errors import InvalidInputError
 
 __all__ = [
     "Answer",
@@ -61,7 +63,14 @@ class Fact(_Frozen):
     `text` replaces the "subject predicate object" sentence that the semantic index encodes, and
     `vector` (length: the embedder's dimension) saves the encoding. With `verbatim` the subject and
     predicate are the caller's own keys: addressed as they are, never normalised, never resolved.
+
+    Nothing is converted: a confidence of `"0.5"` or a time of `5` is refused, as `update` refuses it.
+
+    Raises:
+        InvalidInputError: a field is missing, unknown or of the wrong type; what it holds is checked on writing.
     """
+
+    model_config = ConfigDict(strict=True)
 
     subject: str
     predicate: str
@@ -74,6 +83,16 @@ class Fact(_Frozen):
     text: str | None = None
     vector: Sequence[float] | None = None
     verbatim: bool = False
+
+    if not TYPE_CHECKING:  # to a type checker the fields are the signature
+
+        def __init__(self, **fields: Any) -> None:
+            try:
+                super().__init__(**fields)
+            except ValidationError as error:
+                first = error.errors()[0]
+                field = str(first["loc"][0]) if first["loc"] else "fact"
+                raise InvalidInputError(field, first["msg"]) from error
 
     @field_validator("vector", mode="before")
     @classmethod
@@ -299,7 +318,8 @@ class EraseReport(_Frozen):
     Attributes:
         complete: no byte of it is left in any file this store owns.
         remaining: where bytes may live on, in words.
-        erased: number of slots gone.
+        erased: number of slots that something was erased from, whether or not other values stay in them; where
+            a statement was moved by an alias, the slots it stood in before count as well.
     """
 
     complete: bool

@@ -5,8 +5,6 @@ from datetime import datetime
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import ValidationError
-
 from ko_integrations.errors import BatchError, InvalidInputError
 from ko_integrations.handle import Handle
 from ko_integrations.identity import (
@@ -69,7 +67,10 @@ def append(
     with handle.batch():
         handle.addresser.refresh()
         if handle.addresser.generation != generation:
-            entries = [to_entry(handle, namespace, fact) for fact in facts]
+            good, errors = _checked(handle, namespace, facts)
+            if errors:
+                raise errors[0] if len(facts) == 1 else BatchError(sorted(errors.items()))
+            entries = [entry for _, entry in good.values()]
         return append_entries(handle, entries)
 
 
@@ -79,7 +80,12 @@ def append_entries(handle: Handle, entries: Sequence[Entry]) -> list[Applied]:
     with handle.batch():
         now = handle.now()
         for start in range(0, len(entries), _CHUNK):
-            applied += handle.log.append(entries[start : start + _CHUNK], now=now)
+            try:
+                applied += handle.log.append(entries[start : start + _CHUNK], now=now)
+            except InvalidInputError as error:
+                if len(entries) == 1:
+                    raise
+                raise BatchError(_by_row(error, start)) from error
     handle.wrote(len(entries))
     return applied
 
@@ -95,25 +101,43 @@ def write_batch(
         raise InvalidInputError("on_error", f"expected 'raise' or 'collect', got {on_error!r}")
     if not isinstance(rows, Iterable):
         raise InvalidInputError("facts", f"expected facts, got {type(rows).__name__}")
-    facts: list[Fact] = []
-    entries: list[Entry] = []
-    errors: dict[int, InvalidInputError] = {}
-    total = 0
-    for number, row in enumerate(rows):
-        total += 1
+    good, errors = _checked(handle, namespace, rows)
+    stored: list[Applied] = []
+    while good and not stored and (on_error == "collect" or not errors):
+        facts = [fact for fact, _ in good.values()]
         try:
-            fact = to_fact(row)
-            entries.append(to_entry(handle, namespace, fact))
-            facts.append(fact)
-        except InvalidInputError as error:
-            errors[number] = error
+            stored = append(handle, namespace, facts, [entry for _, entry in good.values()])
+        except InvalidInputError as error:  # what only the transaction knows: an end before the record time
+            numbers = list(good)
+            for row, bad in _by_row(error):
+                errors[numbers[row]] = bad
+                del good[numbers[row]]
     if errors and on_error == "raise":
         raise BatchError(sorted(errors.items()))
-    stored = iter(append(handle, namespace, facts, entries) if entries else [])
-    return [
-        _refused(number, errors[number]) if number in errors else to_write_result(next(stored))
-        for number in range(total)
-    ]
+    results = {number: to_write_result(applied) for number, applied in zip(good, stored, strict=True)}
+    results |= {number: _refused(number, error) for number, error in errors.items()}
+    return [results[number] for number in sorted(results)]
+
+
+def _checked(
+    handle: Handle, namespace: Namespace, rows: Iterable[Fact | Mapping[str, Any]]
+) -> tuple[dict[int, tuple[Fact, Entry]], dict[int, InvalidInputError]]:
+    """Return the good rows and the errors of the bad ones, by row number."""
+    good: dict[int, tuple[Fact, Entry]] = {}
+    errors: dict[int, InvalidInputError] = {}
+    for number, row in enumerate(rows):
+        try:
+            fact = to_fact(row)
+            good[number] = fact, to_entry(handle, namespace, fact)
+        except InvalidInputError as error:
+            errors[number] = error
+    return good, errors
+
+
+def _by_row(error: InvalidInputError, first: int = 0) -> list[tuple[int, InvalidInputError]]:
+    """Return the errors of a part of a batch with the numbers of their rows; `first` is that of the part."""
+    rows = error.errors if isinstance(error, BatchError) else ((0, error),)
+    return [(first + row, bad) for row, bad in rows]
 
 
 def _refused(number: int, error: InvalidInputError) -> WriteResult:
@@ -130,12 +154,9 @@ def to_fact(row: Fact | Mapping[str, Any]) -> Fact:
     """
     if isinstance(row, Fact):
         return row
-    try:
-        return Fact.model_validate(row)
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or "fact"
-        raise InvalidInputError(field, first["msg"]) from error
+    if not isinstance(row, Mapping):
+        raise InvalidInputError("fact", f"expected a Fact or a mapping, got {type(row).__name__}")
+    return Fact(**{str(name): value for name, value in row.items()})
 
 
 def to_entry(handle: Handle, namespace: Namespace, fact: Fact) -> Entry:
@@ -146,7 +167,7 @@ def to_entry(handle: Handle, namespace: Namespace, fact: Fact) -> Entry:
     )
     if handle.addresser.vocabulary.strict and not fact.verbatim:
         handle.addresser.vocabulary.canonical(fact.predicate)
-    valid_from, valid_to = _interval(handle, address, fact.valid_from, fact.valid_to)
+    valid_from, valid_to = _interval(handle, fact.valid_from, fact.valid_to)
     return Entry(
         address=address,
         subject=fact.subject,
@@ -164,18 +185,20 @@ def to_entry(handle: Handle, namespace: Namespace, fact: Fact) -> Entry:
 
 
 def _interval(
-    handle: Handle, address: Address, valid_from: Moment | None, valid_to: Moment | None
+    handle: Handle, valid_from: Moment | None, valid_to: Moment | None
 ) -> tuple[int | None, int | None]:
+    """Check an interval as far as it is known: an omitted start is the record time, which the log gives.
+
+    The record time is at least the clock's; where the clock fell back it is more, and the log refuses the rest.
+    """
     start = None if valid_from is None else to_micros(valid_from, "valid_from")
     if valid_to is None:
         return start, None
     end = to_micros(valid_to, "valid_to")
-    if start is None:
-        head = handle.log.head(address.slot, handle.now())
-        start = max(handle.now(), head.valid_from if head else 0)
-    if end <= start:
+    earliest = handle.now() if start is None else start
+    if end <= earliest:
         raise InvalidInputError(
-            "valid_to", f"{from_micros(end)} is not after valid_from {from_micros(start)}"
+            "valid_to", f"{from_micros(end)} is not after valid_from {from_micros(earliest)}"
         )
     return start, end
 
@@ -291,6 +314,7 @@ def retract(
 ) -> list[KnowledgeObject]:
     """Append retractions where `value` (or anything) holds at `at`; return the versions that they end."""
     moment = None if at is None else to_micros(at, "at")
+    check_text(predicate, "predicate")
     _checked_source(source)
     with handle.batch():
         handle.addresser.refresh()

@@ -150,20 +150,26 @@ def retract(
     type: Type = "text",
     at: Annotated[str | None, typer.Option(help="When it stopped holding.", show_default="now")] = None,
     source: Source = None,
+    json: AsJson = False,
 ) -> None:
     """End a fact; its history stays."""
     member = None if object is None else value_of(object, type)
-    store.retract(subject, predicate, member, at=moment(at, "at"), source=source)
-    console.print("retracted")
+    ended = store.retract(subject, predicate, member, at=moment(at, "at"), source=source)
+    if json:
+        return print_json(ended)
+    console.print("\n".join(f"retracted: {escape(str(ko))}" for ko in ended) or "nothing held then")
+    return None
 
 
 @with_store
 def withdraw(
-    store: "KnowledgeStore", source: Annotated[str, typer.Argument(help="Whose statements.")]
+    store: "KnowledgeStore",
+    source: Annotated[str, typer.Argument(help="Whose statements.")],
+    json: AsJson = False,
 ) -> None:
     """Take back everything that a source stated; the best of the rest shows."""
-    store.withdraw_source(source)
-    console.print("withdrawn")
+    slots = store.withdraw_source(source)
+    print_json({"slots": slots}) if json else console.print(f"withdrawn from {len(slots)} slot(s)")
 
 
 @with_store
@@ -185,6 +191,8 @@ def erase(
     if sum((subject is not None, source is not None, everything)) != 1:
         raise InvalidInputError("subject", "name a subject, or --source, or --everything")
     if not yes:
+        if not _has_terminal():
+            raise InvalidInputError("--yes", "erasing needs it where there is no terminal to ask at")
         typer.confirm("Erase for good?", abort=True, err=True)
     if subject is not None:
         member = None if object is None else value_of(object, type)
@@ -196,9 +204,14 @@ def erase(
     print_json(report) if json else _print_erasure(report)
 
 
+def _has_terminal() -> bool:
+    return sys.stdin.isatty()
+
+
 def _print_erasure(report: "EraseReport") -> None:
     console.print(
-        f"erased {report.erased} slot(s); " + ("no byte is left" if report.complete else "not everywhere:")
+        f"erased from {report.erased} slot(s); "
+        + ("no byte is left" if report.complete else "not everywhere:")
     )
     for place in report.remaining:
         console.print(f"  {escape(place)}")

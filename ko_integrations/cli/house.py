@@ -44,9 +44,10 @@ def rebuild(
         str | None,
         typer.Option(help="Encode everything anew with this model; without it, stored vectors are reused."),
     ] = None,
+    json: AsJson = False,
 ) -> None:
     """Build the semantic index anew from the log."""
     embedder = None if encode_with is None else make_embedder(encode_with)
     with advancing("rebuilding") as advance:
         count = store.rebuild_index(embedder=embedder, progress=advance)
-    console.print(f"rebuilt, {count} record(s)")
+    print_json({"records": count}) if json else console.print(f"rebuilt, {count} record(s)")

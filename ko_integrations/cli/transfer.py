@@ -200,19 +200,26 @@ def export(
         Format | None, typer.Option(help="How it is written.", show_default="by the file's ending")
     ] = None,
     as_of: AsOf = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON; not with a FILE of -.")] = False,
 ) -> None:
     """Write the namespace out: JSONL keeps every assertion, CSV holds what holds."""
+    if json and getattr(file, "name", "") in ("-", "<stdout>"):
+        raise InvalidInputError("--json", "standard output is where the export goes; name a file")
     kind = format or ("csv" if str(getattr(file, "name", "")).casefold().endswith(".csv") else "jsonl")
     if kind == "jsonl":
         if as_of is not None:
             raise InvalidInputError("as_of", "JSONL holds the whole history; use --format csv for one moment")
         with stderr.status("exporting"):
-            store.export_jsonl(file)
+            written = store.export_jsonl(file)
     else:
-        _write_csv(store.snapshot(as_of=moment(as_of, "as_of")), file)
+        written = _write_csv(store.snapshot(as_of=moment(as_of, "as_of")), file)
+    if json:
+        print_json({"format": kind, "written": written})
 
 
-def _write_csv(versions: Iterable[KnowledgeObject], file: IO[str]) -> None:
+def _write_csv(versions: Iterable[KnowledgeObject], file: IO[str]) -> int:
+    """Write a row a version; return how many."""
+    written = 0
     writer = csv.DictWriter(file, _CSV_FIELDS, lineterminator="\n")
     writer.writeheader()
     for ko in versions:
@@ -229,6 +236,8 @@ def _write_csv(versions: Iterable[KnowledgeObject], file: IO[str]) -> None:
                 "valid_to": "" if ko.valid_to is None else ko.valid_to.isoformat(),
             }
         )
+        written += 1
+    return written
 
 
 def _typed_text(value: Value) -> tuple[ValueType, str]:

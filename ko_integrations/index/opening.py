@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ko_integrations.errors import InvalidInputError
+from ko_integrations.identity import check_text
 from ko_integrations.index.contract import SemanticIndex
 
 __all__ = ["IndexOpener", "index_opener"]
@@ -92,7 +93,7 @@ def index_opener(index: Any, folder: Path | None, collection: str) -> IndexOpene
     if index is None:
         return None if folder is None else ChromaOpener(folder, collection)
     if isinstance(index, str | os.PathLike):
-        return ChromaOpener(index, collection)
+        return ChromaOpener(check_text(os.fspath(index), "index"), collection)
     if all(hasattr(index, name) for name in ("upsert", "query", "scrub", "ids")):
         return GivenOpener(index)
     if hasattr(index, "get_or_create_collection") or hasattr(index, "upsert"):

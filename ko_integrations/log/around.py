@@ -124,6 +124,10 @@ class SqlCatalogue(SqlReader):
             return {}
         return dict(self._sql.aliases.all(namespace=number))
 
+    def aliased(self) -> list[Namespace]:
+        """Return the namespaces in which a subject alias is declared, sorted."""
+        return sorted(r.path_of(row[0]) for row in self._sql.aliased.all())
+
     def generation(self) -> int:
         """Return a number that changes whenever namings or aliases change."""
         return int(self.get_state("#generation") or 0)

@@ -341,6 +341,10 @@ class VersionLog(VersionReader, Protocol):
         """Return subject alias key -> canonical subject key."""
         ...
 
+    def aliased(self) -> list[Namespace]:
+        """Return the namespaces in which a subject alias is declared, sorted."""
+        ...
+
     def set_alias(self, namespace: Namespace, alias_key: str, subject_key: str | None) -> None:
         """Declare or (None) drop a subject alias."""
         ...

@@ -367,6 +367,7 @@ class Statements:
         self.namings = query("SELECT key, canonical, cardinality FROM ko_naming")
         self.delete_naming = query(f"DELETE FROM ko_naming WHERE {same('key', 'key')}")
         self.aliases = query("SELECT alias_key, subject_key FROM ko_alias WHERE namespace = :namespace")
+        self.aliased = query("SELECT path FROM ko_namespace WHERE ref IN (SELECT namespace FROM ko_alias)")
         self.delete_alias = query(
             f"DELETE FROM ko_alias WHERE namespace = :namespace AND {same('alias_key', 'key')}"
         )

@@ -267,5 +267,5 @@ class _LogMachine(RuleBasedStateMachine):
             self.same(
                 lambda log, n: sorted(log.head_vectors(n, self.clock), key=lambda row: row[0]), namespace
             )
-        for ask in ("namespaces", "count", "erasing", "namings", "check", "pending"):
+        for ask in ("aliased", "namespaces", "count", "erasing", "namings", "check", "pending"):
             self.same(lambda log, name: getattr(log, name)(), ask)

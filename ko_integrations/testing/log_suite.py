@@ -403,8 +403,9 @@ class LogSuite:
         assert len(set(seen)) == len(seen)
         assert log.namings() == {"home_town": Naming("city", "set")}
         assert log.aliases(("n",)) == {"annie": "ann"}
+        assert log.aliased() == [("n",)]
         log.set_alias(("n",), "annie", None)
-        assert log.aliases(("n",)) == {}
+        assert (log.aliases(("n",)), log.aliased()) == ({}, [])
         append(log, entry("Bob", "home town", "A"))
         assert log.namings() == {"home_town": Naming("city", "set")}
 

@@ -327,6 +327,9 @@ class ReferenceLog(ReferenceReader):
     def aliases(self, namespace: Namespace) -> dict[str, str]:
         return dict(self._state.aliases.get(namespace, {}))
 
+    def aliased(self) -> list[Namespace]:
+        return sorted(namespace for namespace, aliases in self._state.aliases.items() if aliases)
+
     def set_alias(self, namespace: Namespace, alias_key: str, subject_key: str | None) -> None:
         aliases = self._state.aliases.setdefault(namespace, {})
         aliases.pop(alias_key, None)

@@ -1,4 +1,9 @@
+import subprocess
+import sys
+
 import pytest
+
+from ko_integrations.cli import facts
 
 
 def test_update_supersedes_and_history_keeps(ko):
@@ -50,13 +55,39 @@ def test_retract_ends_and_withdraw_falls_back(ko):
     assert len(ko("history", "Alice", "desk", "--json")) == 1
 
 
-def test_erase_asks_first_and_leaves_nothing(ko):
+def test_erase_asks_first_and_leaves_nothing(ko, monkeypatch):
+    monkeypatch.setattr(facts, "_has_terminal", lambda: True)
     ko("update", "Alice", "desk", "north")
     ko("erase", "Alice", input="n\n", code=1)
     assert ko("get", "Alice", "--json")
     report = ko("erase", "Alice", "--yes", "--json")
     assert report["complete"]
     assert ko("history", "Alice", "desk", "--json") == []
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_erase_asks_nobody_where_there_is_no_terminal(tmp_path, options):
+    store = ("--store", str(tmp_path / "store"), "--embedder", "hashing")
+    program = "from ko_integrations.cli import main; main()"
+    ko = [sys.executable, "-c", program]
+    subprocess.run([*ko, "update", "Alice", "desk", "north", *store], check=True, capture_output=True)
+    erase = [*ko, "erase", "Alice", *options, *store]
+    done = subprocess.run(erase, input="y\n", capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: --yes")
+    done = subprocess.run([*erase, "--yes"], input="", capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0
+
+
+def test_commands_that_change_something_print_json_too(ko):
+    ko("update", "Alice", "desk", "north", "--source", "plan")
+    (ended,) = ko("retract", "Alice", "desk", "--json")
+    assert ended["object"] == "north"
+    assert ko("retract", "Nobody", "desk", "--json") == []
+    assert ko("withdraw", "plan", "--json") == {"slots": [ended["id"]]}
+    assert ko("withdraw", "plan", "--json") == {"slots": []}
+    ko("update", "Bob", "desk", "south")
+    assert ko("rebuild", "--json") == {"records": 1}
 
 
 def test_erase_needs_exactly_one_scope(ko):

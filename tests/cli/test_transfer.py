@@ -1,6 +1,10 @@
 import csv
 import json
 
+from typer.testing import CliRunner
+
+from ko_integrations.cli import app
+
 
 def test_csv_with_columns_of_its_own_and_reduced_dates(ko, tmp_path):
     file = tmp_path / "terms.csv"
@@ -85,3 +89,14 @@ def test_lines_that_are_not_json_are_named(ko, tmp_path):
     file.write_text('{"subject": "Alice", "predicate": "age", "object": 1}\nnot json\n')
     assert "line 2" in ko("import", file, code=2).stderr
     ko("get", "Alice", code=1)
+
+
+def test_an_export_tells_what_it_wrote_but_not_into_itself(ko, tmp_path):
+    ko("update", "Alice", "desk", "north", "--valid-from", "2024")
+    ko("update", "Alice", "desk", "south", "--valid-from", "2025")
+    assert ko("export", tmp_path / "all.jsonl", "--json") == {"format": "jsonl", "written": 2}
+    assert ko("export", tmp_path / "now.csv", "--json") == {"format": "csv", "written": 1}
+    assert len(ko("export", "-").stdout.splitlines()) == 2
+    refused = CliRunner().invoke(app, ["export", "-", "--json"])
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "--json" in refused.stderr

@@ -160,6 +160,32 @@ def test_record_time_rises_though_the_clock_falls(store: KnowledgeStore, clock) 
     assert store.read_exact("x", "p").object == "2"
 
 
+def test_an_omitted_start_is_the_record_time_also_with_an_end(store: KnowledgeStore, clock) -> None:
+    now = clock.now
+    store.update("x", "p", "1")
+    clock.tick(days=-30)
+    fallen = clock.now
+    ko = store.update("x", "p", "2", valid_to=now + timedelta(days=1)).ko
+    assert ko.valid_from == ko.provenance.recorded_at > now
+    assert values(store.history("x", "p")) == ["1", "2"]
+    assert store.read_exact("x", "p").object == "2"
+    assert store.read_exact("x", "p", as_of=now).object == "1"
+    # Between the clock and the record time: only the log knows that such an interval is empty.
+    rows = [
+        Fact(subject="y", predicate="p", object=n, valid_to=fallen + timedelta(days=1) if n % 2 else None)
+        for n in range(5)
+    ]
+    with pytest.raises(InvalidInputError, match="valid_to"):
+        store.update("y", "p", 1, valid_to=rows[1].valid_to)
+    with pytest.raises(BatchError) as caught:
+        store.update_many(rows)
+    assert [row for row, _ in caught.value.errors] == [1, 3]
+    assert store.read_exact("y", "p") is None
+    outcomes = [result.outcome for result in store.update_many(rows, on_error="collect")]
+    assert outcomes == ["created", "refused", "superseded", "refused", "superseded"]
+    assert values(store.history("y", "p")) == [0, 2, 4]
+
+
 def test_known_at_shows_what_the_store_knew(store: KnowledgeStore, clock) -> None:
     store.update("x", "p", "A", source="s1", valid_from=day(1))
     before_b = clock.tick(hours=1)
@@ -307,7 +333,8 @@ def test_erase_reaches_back_and_pointers_skip_it(store: KnowledgeStore, clock) -
         store.update("x", "p", value)
         clock.tick()
     report = store.erase("x", "p", "B")
-    assert report.erased == 1
+    assert report.erased == 1, "the slot that it was in, though other values stay there"
+    assert store.erase("x", "p", "never said").erased == 0
     history = store.history("x", "p")
     assert values(history) == ["A", "C"]
     assert history[1].provenance.previous == history[0].reference
