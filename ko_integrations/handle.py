@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from pydantic import BaseModel, ConfigDict
 
@@ -51,7 +52,8 @@ class Stats(BaseModel):
         pending: slots that wait to be indexed.
         log_bytes: size of the log on disk, 0 where it is not a file.
         indexed: whether there is a semantic index besides the log's vectors.
-        degraded: why the index cannot be used now; reads search exactly meanwhile.
+        degraded: why the index cannot be used now, another process that owns it included; reads search exactly
+            meanwhile.
         last_error: what the background drain last failed with.
         model, dimension: of the stored vectors, once there are any.
         generation: of the index; each rebuild makes the next.
@@ -208,11 +210,11 @@ class Handle:
             pending=self.log.pending(),
             log_bytes=self.log.size(),
             indexed=self.sync.indexed,
-            degraded=self.sync.degraded,
+            degraded=self.sync.trouble(),
             last_error=self.sync.last_error,
             model=self.log.get_state("model"),
             dimension=int(dimension) if dimension else None,
-            generation=int(self.log.get_state("generation") or 0),
+            generation=self.sync.generation(),
         )
 
     def close(self) -> None:
@@ -242,10 +244,11 @@ def open_handle(
 ) -> Handle:
     """Open log, index and names; finish what a crash left undone. Options are checked before anything is made."""
     _check_options(vocabulary, compiler, parser, collection, clock)
-    index_opener(index, None, collection)
     encoder = SentenceTransformerEmbedder() if embedder is None else as_embedder(embedder)
     location, folder = _locate(where)
-    opener = index_opener(index, None if folder is None else folder / INDEX_FOLDER, collection)
+    chroma = None if folder is None else folder / INDEX_FOLDER
+    opener = index_opener(index, chroma, collection, lambda: _store_id(log))
+    _look_into(folder)
     log = open_log(location)
     try:
         in_force = vocabulary  # `is None`, not `or`: an empty vocabulary is one, too
@@ -296,23 +299,43 @@ def _locate(where: str | PathLike[str]) -> tuple[str, Path | None]:
 
     Raises:
         InvalidInputError: no path and no URL.
-        LogUnavailableError: the folder cannot be made or looked into.
-        NotAStoreError: a file, or a folder of something else.
     """
     text = check_text(fspath(where) if isinstance(where, PathLike) else where, "where")
     if text == ":memory:" or "://" in text:
         return text, None
     folder = Path(text).absolute()  # should the process change its working directory
-    log_file = folder / LOG_FILE
+    return str(folder / LOG_FILE), folder
+
+
+def _look_into(folder: Path | None) -> None:
+    """Make the folder of a store, unless it is there.
+
+    Raises:
+        LogUnavailableError: it cannot be made or looked into.
+        NotAStoreError: it is a file, or a folder of something else.
+    """
+    if folder is None:
+        return
     try:
         if folder.exists() and not folder.is_dir():
             raise NotAStoreError(f"{folder} is a file; a store is a folder")
-        if folder.is_dir() and not log_file.exists() and any(folder.iterdir()):
+        if folder.is_dir() and not (folder / LOG_FILE).exists() and any(folder.iterdir()):
             raise NotAStoreError(f"{folder} holds something else and no {LOG_FILE}; it was left alone")
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise LogUnavailableError(f"{folder}: {error}") from error
-    return str(log_file), folder
+
+
+def _store_id(log: VersionLog) -> str:
+    """Return what tells this store from every other one, whose index it must not touch."""
+    known = log.get_state("id")
+    if known is None:
+        with log.transaction():
+            known = log.get_state("id")  # another process may have been first
+            if known is None:
+                known = uuid4().hex
+                log.set_state({"id": known})
+    return known
 
 
 def _stored_dict(log: VersionLog) -> Any:

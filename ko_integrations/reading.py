@@ -87,7 +87,7 @@ class FactView:
         Raises:
             IndexMismatchError: the stored vectors were made by another model.
         """
-        return self._handle.check().sync.embedder
+        return self._handle.check().sync.encoding.embedder
 
     def now(self) -> datetime:
         """Return the present by the store's clock, aware."""
@@ -217,10 +217,10 @@ class FactView:
 
     def vectors_of(self, kos: Sequence[KnowledgeObject]) -> "NDArray[np.float32]":
         """Return the unit vectors of facts as they were read, shape (len(kos), dimension)."""
-        sync = self._handle.check().sync
+        encoding = self._handle.check().sync.encoding
         if not all(isinstance(ko, KnowledgeObject) for ko in several("kos", kos)):
             raise InvalidInputError("kos", "expected KnowledgeObjects")
-        return sync.vectors_at([ko.provenance.sequence for ko in kos], lambda row: kos[row].text)
+        return encoding.vectors_at([ko.provenance.sequence for ko in kos], lambda row: kos[row].text)
 
     # -- time and change ------------------------------------------------------------------------------------------
     def history(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ko_integrations.errors import IndexBehind, IndexMismatchError, IndexUnavailableError
+from ko_integrations.errors import IndexBehind, IndexUnavailableError
 from ko_integrations.filters import Condition
 from ko_integrations.log.contract import Namespace, Scope, Version, VersionLog
 from ko_integrations.log.fold import head_at
@@ -56,6 +56,7 @@ class Searcher:
     def __init__(self, log: VersionLog, sync: Synchroniser, now: Callable[[], int]) -> None:
         self._log = log
         self._sync = sync
+        self._encoding = sync.encoding
         self._now = now
         self._lock = threading.Lock()
         self._matrices: OrderedDict[Namespace, _Matrix] = OrderedDict()
@@ -70,13 +71,16 @@ class Searcher:
             IndexBehind: many slots wait and `wait` is false.
             EmbedderError, IndexMismatchError: the query cannot be encoded as the store's vectors were.
         """
+        by_index = self._sync.indexed and not self._sync.in_batch() and self._is_large(namespace)
+        if by_index:
+            self._sync.index()  # opened first: one that is not what the log remembers makes everything due
         pending = self._log.pending(namespace)
         if pending > BACKLOG and not wait:
             raise IndexBehind(pending)
         if pending or self._is_due(namespace):
             self._sync.drain(namespace)
         vector = self.encode_query(query)
-        if self._sync.indexed and not self._sync.in_batch() and self._is_large(namespace):
+        if by_index:
             hits = self._through_index(namespace, vector, k, condition)
             if hits is not None:
                 return hits
@@ -101,20 +105,11 @@ class Searcher:
             IndexMismatchError: the embedder's dimension is not that of the stored vectors.
             InvalidInputError: a vector of another dimension, or with NaN or infinity.
         """
-        import numpy as np
-
         if isinstance(query, str):
-            encode = getattr(self._sync.embedder, "encode_query", None)
-            vector = np.asarray(encode(query) if encode else self._sync.encode([query])[0], dtype=np.float32)
-            if vector.shape != (self._sync.dimension,):
-                raise IndexMismatchError(
-                    f"the embedder gives vectors of shape {vector.shape}, this store's have {self._sync.dimension} "
-                    "numbers: open it with the embedder it was filled with, or call rebuild_index(embedder=...)"
-                )
-            return vector
+            return self._encoding.encode_query(query)
         from ko_integrations.vectors import unit_vector
 
-        return unit_vector(query, self._sync.dimension, "query")
+        return unit_vector(query, self._encoding.dimension, "query")
 
     def forget(self) -> None:
         """Drop the vectors kept for exact search (they were made by another model)."""
@@ -143,18 +138,18 @@ class Searcher:
         import numpy as np
 
         rows = list(self._log.head_vectors(namespace, now))
-        size = self._sync.dimension * 4
+        size = self._encoding.dimension * 4
         if any(blob is None or len(blob) != size for _, _, blob in rows):
             missing = [slot for slot, _, blob in rows if blob is None or len(blob) != size]
             for start in range(0, len(missing), 1_000):
-                self._sync.vectors_of(list(self._log.heads(missing[start : start + 1_000], now).values()))
+                self._encoding.vectors_of(list(self._log.heads(missing[start : start + 1_000], now).values()))
             rows = [
                 row
                 for row in self._log.head_vectors(namespace, now)
                 if row[2] is not None and len(row[2]) == size
             ]
         data = b"".join(blob for _, _, blob in rows if blob is not None)
-        vectors = np.frombuffer(data, dtype="<f4").reshape(len(rows), self._sync.dimension)
+        vectors = np.frombuffer(data, dtype="<f4").reshape(len(rows), self._encoding.dimension)
         slots, sequences = [slot for slot, _, _ in rows], [first for _, first, _ in rows]
         return _Matrix(slots, sequences, vectors, sequence, self._log.next_due(namespace))
 
@@ -230,7 +225,7 @@ class Searcher:
         self, versions: Sequence[Version], vector: "NDArray[np.float32]", k: int, condition: Condition | None
     ) -> list[Hit]:
         """Return the k versions nearest to a vector that satisfy a condition, best first."""
-        scores = self._sync.vectors_of(versions) @ vector
+        scores = self._encoding.vectors_of(versions) @ vector
         hits: list[Hit] = []
         for row in (-scores).argsort(kind="stable"):
             ko = to_knowledge_object(versions[row])

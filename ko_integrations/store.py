@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from os import PathLike
-from typing import IO, TYPE_CHECKING, Any, Literal
+from typing import IO, Any, Literal
 
 from ko_integrations import transfer, writing
 from ko_integrations.addressing import check_namespace, several
@@ -15,7 +15,7 @@ from ko_integrations.log.contract import Scope
 from ko_integrations.protocols import Compilation, Compiler, QueryParser
 from ko_integrations.reading import FactView
 from ko_integrations.rekey import alias_subject, apply_vocabulary
-from ko_integrations.sync import Progress, VerifyReport
+from ko_integrations.sync import Progress
 from ko_integrations.times import Moment
 from ko_integrations.twins import async_batch, async_twin
 from ko_integrations.types import (
@@ -26,10 +26,8 @@ from ko_integrations.types import (
     WriteReport,
     WriteResult,
 )
+from ko_integrations.upkeep import VerifyReport, rebuild, verify
 from ko_integrations.vocabulary import Vocabulary
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["KnowledgeStore"]
 
@@ -298,8 +296,14 @@ class KnowledgeStore(FactView):
         return self._handle.check().stats()
 
     def verify(self) -> VerifyReport:
-        """Compare log and index, and query a sample of the index by its own vectors."""
-        return self._handle.check().sync.verify()
+        """Compare log and index, and query a sample of the index by its own vectors.
+
+        What is missing, extra or unreachable does no harm to a read beyond being missed by it: `rebuild_index`
+        mends it.
+        """
+        handle = self._handle.check()
+        handle.refuse_in_batch("verify")
+        return verify(handle.sync)
 
     def rebuild_index(self, embedder: Any = None, *, progress: Progress | None = None) -> int:
         """Build the semantic index anew from the log, then switch to it; return the number of records.
@@ -307,8 +311,9 @@ class KnowledgeStore(FactView):
         With another `embedder` every fact is encoded again; without, nothing is.
         """
         handle = self._handle.check()
+        handle.refuse_in_batch("rebuild_index")
         try:
-            return handle.sync.rebuild(embedder, progress=progress)
+            return rebuild(handle.sync, embedder, progress=progress)
         finally:
             handle.searcher.forget()
 

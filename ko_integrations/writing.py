@@ -220,7 +220,7 @@ def _checked_source(source: str | None) -> str | None:
 def _vector_bytes(handle: Handle, vector: Sequence[float]) -> bytes:
     from ko_integrations.vectors import unit_vector
 
-    return unit_vector(vector, handle.sync.dimension, "vector").astype("<f4").tobytes()
+    return unit_vector(vector, handle.sync.encoding.dimension, "vector").astype("<f4").tobytes()
 
 
 def write_text(

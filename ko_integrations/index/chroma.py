@@ -26,7 +26,6 @@ from ko_integrations.index.chroma_source import (
     EmbeddedFolder,
     Server,
     Source,
-    collection_names,
     drop,
     pages,
 )
@@ -76,6 +75,7 @@ class ChromaIndex:
         generation: int,
         dimension: int,
         collection: Collection | None = None,
+        owner: str | None = None,
     ) -> None:
         self.name = name
         self.generation = generation
@@ -83,8 +83,9 @@ class ChromaIndex:
         self.embedded = isinstance(source, EmbeddedFolder)
         self._source = source
         self._collection = GenerationCollection(
-            source, store=name, generation=generation, dimension=dimension, given=collection
+            source, store=name, generation=generation, dimension=dimension, given=collection, owner=owner
         )
+        self._owner = owner
         self._new_files = True
         self._closed = False
 
@@ -96,21 +97,25 @@ class ChromaIndex:
         name: str,
         generation: int = 1,
         dimension: int,
+        owner: str | None = None,
         patience: float = 10.0,
     ) -> "ChromaIndex":
         """Open, or make, the index of the store `name`: in a folder, on a server, or where the caller says.
 
         `where` is a path, an address such as `http://localhost:8000`, a Chroma client or a Chroma collection.
-        `patience` is how long, in seconds, to wait for a server that is starting.
+        `owner` is the id of the store: a collection that records another one is refused. `patience` is how long,
+        in seconds, to wait for a server that is starting.
 
         Raises:
-            IndexMismatchError: the collection is not of cosine space, or of another dimension.
+            IndexMismatchError: the collection is another store's, not of cosine space, or of another dimension.
             IndexOwnedError: another process owns the folder.
             IndexUnavailableError: no server answers, or files are unreadable (see `salvage`).
             InvalidInputError: `where` is none of these.
             NotAStoreError: the folder holds something else.
         """
-        index = cls._bind(where, name=name, generation=generation, dimension=dimension, patience=patience)
+        index = cls._bind(
+            where, name=name, generation=generation, dimension=dimension, owner=owner, patience=patience
+        )
         try:
             with index._session("opening"):
                 index._collection.open()
@@ -127,16 +132,20 @@ class ChromaIndex:
         name: str,
         generation: int = 1,
         dimension: int,
+        owner: str | None = None,
         patience: float = 10.0,
     ) -> "ChromaIndex":
         """Open an empty index where `open` failed, whatever state the files are in.
 
         Raises:
+            IndexMismatchError: the collection is another store's.
             IndexOwnedError: another process owns the folder.
             IndexUnavailableError: the server is gone, or the folder is damaged beyond this collection and
                 was not made by this package.
         """
-        index = cls._bind(where, name=name, generation=generation, dimension=dimension, patience=patience)
+        index = cls._bind(
+            where, name=name, generation=generation, dimension=dimension, owner=owner, patience=patience
+        )
         try:
             index.reset()
         except BaseException:
@@ -146,24 +155,35 @@ class ChromaIndex:
 
     @classmethod
     def _bind(
-        cls, where: object, *, name: str, generation: int, dimension: int, patience: float
+        cls, where: object, *, name: str, generation: int, dimension: int, owner: str | None, patience: float
     ) -> "ChromaIndex":
-        source: Source
-        given = None
-        match where:
-            case Collection():
-                source, given = CallerClient(cast(ClientAPI, where._client)), where
-            case str() if re.match(r"[a-z]+://", where, re.IGNORECASE):
-                source = Server(where, patience=patience)
-            case str() | os.PathLike():
-                source = EmbeddedFolder.acquire(where)
-            case ClientAPI():
-                source = CallerClient(where)
-            case _:
-                raise InvalidInputError(
-                    "index", f"expected a folder, URL, Chroma client or collection, got {where!r}"
-                )
-        return cls(source, name=name, generation=generation, dimension=dimension, collection=given)
+        given = where if isinstance(where, Collection) else None
+        source = _source(where, patience)
+        return cls(
+            source, name=name, generation=generation, dimension=dimension, collection=given, owner=owner
+        )
+
+    @staticmethod
+    def obstacle(where: object) -> str | None:
+        """Return why an index cannot be opened at `where` now, as far as that shows without taking it."""
+        try:
+            if isinstance(where, str | os.PathLike) and not _is_url(where):
+                return EmbeddedFolder.owned_elsewhere(where)
+            source = _source(where, patience=0.0)
+            try:
+                with source.session("asking"):
+                    source.client.get_max_batch_size()
+            finally:
+                source.release()
+        except IndexUnavailableError as error:
+            return str(error)
+        return None
+
+    @property
+    def identity(self) -> str:
+        """The id that Chroma gave the collection: another one when it is made anew."""
+        with self._session("opening"):
+            return str(self._collection.open().id)
 
     @property
     def collection_name(self) -> str:
@@ -299,10 +319,8 @@ class ChromaIndex:
         """Return the generations of this store that exist, in order."""
         if self._collection.given is not None:
             return [self.generation]
-        pattern = re.compile(re.escape(generation_name(self.name, 0)[:-1]) + r"([0-9]+)")
         with self._session("list"):
-            names = collection_names(self._source.client)
-        return sorted(int(match[1]) for match in map(pattern.fullmatch, names) if match)
+            return self._collection.generations()
 
     def drop_generation(self, generation: int) -> None:
         """Drop the collection of another generation, if it exists."""
@@ -324,8 +342,9 @@ class ChromaIndex:
         elif self._collection.given is None:
             where = self._source.client
         return self.salvage(
-            where, name=self.name, generation=self.generation + 1, dimension=dimension or self.dimension
-        )
+            where, name=self.name, generation=self.generation + 1, dimension=dimension or self.dimension,
+            owner=self._owner,
+        )  # fmt: skip
 
     def reset(self) -> None:
         """Start this generation empty, whatever state its files are in.
@@ -377,3 +396,20 @@ class ChromaIndex:
             if found is not None:
                 clear_unused(found[0])
             self._new_files = False
+
+
+def _is_url(where: object) -> bool:
+    return isinstance(where, str) and re.match(r"[a-z]+://", where, re.IGNORECASE) is not None
+
+
+def _source(where: object, patience: float) -> Source:
+    match where:
+        case Collection():
+            return CallerClient(cast(ClientAPI, where._client))
+        case str() if _is_url(where):
+            return Server(where, patience=patience)
+        case str() | os.PathLike():
+            return EmbeddedFolder.acquire(where)
+        case ClientAPI():
+            return CallerClient(where)
+    raise InvalidInputError("index", f"expected a folder, URL, Chroma client or collection, got {where!r}")

@@ -11,12 +11,13 @@ from chromadb.errors import NotFoundError
 
 from ko_integrations.errors import IndexMismatchError, IndexUnavailableError
 from ko_integrations.index.chroma_files import check_segment
-from ko_integrations.index.chroma_source import EmbeddedFolder, Source, drop
+from ko_integrations.index.chroma_source import EmbeddedFolder, Source, collections, drop
 from ko_integrations.index.contract import Namespace
 
 __all__ = ["GenerationCollection", "generation_name"]
 
 _METADATA_STORE = "ko_store"
+_METADATA_OWNER = "ko_owner"
 _METADATA_NAMESPACE = "ko_namespace"
 
 
@@ -35,21 +36,24 @@ class GenerationCollection:
     """Finds or makes the collection when it is first called; the caller holds a session of the source.
 
     A collection that the caller of the index gave may hold records of other people: ours carry the store's
-    name, and every search asks for it.
+    name, and every search asks for it. A collection, and all generations of one name, belong to one store: the
+    one whose id (`owner`) their metadata holds. One without an owner is taken over.
 
     Attributes:
         created: it was not there and was made.
     """
 
     def __init__(
-        self, source: Source, *, store: str, generation: int, dimension: int, given: Collection | None
-    ) -> None:
+        self, source: Source, *, store: str, generation: int, dimension: int, given: Collection | None,
+        owner: str | None,
+    ) -> None:  # fmt: skip
         self.given = given
         self.name = given.name if given is not None else generation_name(store, generation)
         self.created = False
         self._source = source
         self._store = store
         self._dimension = dimension
+        self._owner = owner
         self._handle: tuple[ClientAPI, Collection] | None = None
         self._batch: int | None = None
 
@@ -57,7 +61,7 @@ class GenerationCollection:
         """Return the handle, opened and checked when there is none for the present client.
 
         Raises:
-            IndexMismatchError: not of cosine space, or of another dimension.
+            IndexMismatchError: another store's, not of cosine space, or of another dimension.
             IndexUnavailableError: files are damaged, or the collection was deleted since it was opened.
         """
         client = self._source.client
@@ -84,8 +88,23 @@ class GenerationCollection:
     def renew(self) -> None:
         """Drop the collection, if there is one, and make it anew."""
         self._handle, self.created = None, True
+        self.generations()
         drop(self._source.client, self.name)
         self.open()
+
+    def generations(self) -> list[int]:
+        """Return the generations of this name that exist, in order.
+
+        Raises:
+            IndexMismatchError: they are another store's.
+        """
+        pattern = re.compile(re.escape(generation_name(self._store, 0)[:-1]) + r"([0-9]+)")
+        found = []
+        for collection in collections(self._source.client):
+            if match := pattern.fullmatch(collection.name):
+                self._check_owner(collection)
+                found.append(int(match[1]))
+        return sorted(found)
 
     def page_size(self) -> int:
         """Return how many records the client takes at once."""
@@ -116,15 +135,32 @@ class GenerationCollection:
             # One that vanished is not made again: an index that silently starts empty answers "nothing".
             if self._handle is not None:
                 raise IndexUnavailableError(f"the collection {self.name} was deleted") from None
+        self.generations()
         self.created = True
+        metadata = {_METADATA_STORE: self._store, "ko_dimension": self._dimension}
         return client.get_or_create_collection(
             self.name,
             embedding_function=None,
             configuration={"hnsw": {"space": "cosine"}},
-            metadata={_METADATA_STORE: self._store, "ko_dimension": self._dimension},
+            metadata=metadata if self._owner is None else {**metadata, _METADATA_OWNER: self._owner},
         )
 
+    def _check_owner(self, collection: Collection) -> str | None:
+        """Return the owner that a collection records, None if it records none.
+
+        Raises:
+            IndexMismatchError: it is another store.
+        """
+        owner = (collection.metadata or {}).get(_METADATA_OWNER)
+        if self._owner is not None and owner not in (None, self._owner):
+            raise IndexMismatchError(
+                f"the Chroma collection {collection.name} belongs to another store: open this one with a collection "
+                f"of its own, {'index=' if self.given else 'collection='}..."
+            )
+        return None if owner is None else str(owner)
+
     def _check(self, collection: Collection) -> None:
+        known = self._check_owner(collection)
         settings = collection.configuration_json
         space = next((settings[kind]["space"] for kind in ("hnsw", "spann") if settings.get(kind)), None)
         if space != "cosine":
@@ -141,6 +177,10 @@ class GenerationCollection:
                 f"{collection.name} holds vectors of dimension {dimension}, the embedder makes {self._dimension}: "
                 "rebuild_index(embedder=...)"
             )
+        # What was made with the metadata "hnsw:space" cannot be given other metadata: it goes without an owner.
+        metadata = collection.metadata or {}
+        if self._owner is not None and known is None and "hnsw:space" not in metadata:
+            collection.modify(metadata={**metadata, _METADATA_OWNER: self._owner})
 
 
 def _text_of(namespace: Namespace) -> str:

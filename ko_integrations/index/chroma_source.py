@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 import chromadb
 import httpx
 from chromadb.api import ClientAPI
+from chromadb.api.models.Collection import Collection
 from chromadb.api.shared_system_client import SharedSystemClient
 from chromadb.config import Settings
 from chromadb.errors import ChromaError, NotFoundError
@@ -39,7 +40,7 @@ __all__ = [
     "Server",
     "Source",
     "backend_errors",
-    "collection_names",
+    "collections",
     "drop",
     "pages",
 ]
@@ -55,6 +56,7 @@ Item = TypeVar("Item")
 _REQUEST_SECONDS = 60.0
 _NAMES_PAGE = 300
 _MARKER = "ko-index"
+_OWNED = "another process owns the Chroma folder {}"
 
 
 @contextmanager
@@ -172,7 +174,7 @@ class EmbeddedFolder:
         try:
             self._owner.acquire(timeout=0)
         except Timeout as error:
-            raise IndexOwnedError(f"another process owns the Chroma folder {path}") from error
+            raise IndexOwnedError(_OWNED.format(path)) from error
 
     @classmethod
     def acquire(cls, where: str | os.PathLike[str]) -> "EmbeddedFolder":
@@ -190,6 +192,23 @@ class EmbeddedFolder:
                 folder = cls._open[path] = cls(path)
             folder._uses += 1
             return folder
+
+    @classmethod
+    def owned_elsewhere(cls, where: str | os.PathLike[str]) -> str | None:
+        """Return a sentence that says so when another process owns the folder, without taking or making it."""
+        path = Path(where).resolve()
+        with cls._registry, backend_errors(f"Chroma folder {path}"):
+            folder = cls._open.get(path)
+            ours = folder is not None and folder._pid == os.getpid()
+            if ours or not Path(f"{path}.lock").exists():
+                return None
+            probe = FileLock(f"{path}.lock")
+            try:
+                probe.acquire(timeout=0)
+            except Timeout:
+                return _OWNED.format(path)
+            probe.release()
+            return None
 
     @property
     def client(self) -> ClientAPI:
@@ -273,14 +292,14 @@ class EmbeddedFolder:
             raise NotAStoreError(f"{self.path} is neither empty nor a Chroma folder; it was left alone")
 
 
-def collection_names(client: ClientAPI) -> list[str]:
-    """Return the names of all collections, read page by page."""
-    names: list[str] = []
+def collections(client: ClientAPI) -> list[Collection]:
+    """Return all collections, read page by page."""
+    found: list[Collection] = []
     while True:
-        page = client.list_collections(limit=_NAMES_PAGE, offset=len(names))
-        names += [collection.name for collection in page]
+        page = client.list_collections(limit=_NAMES_PAGE, offset=len(found))
+        found += page
         if len(page) < _NAMES_PAGE:
-            return names
+            return found
 
 
 def drop(client: ClientAPI, name: str) -> None:

@@ -16,6 +16,11 @@ class SemanticIndex(Protocol):
     Every method may raise IndexUnavailableError; nothing else of the backend comes through.
     """
 
+    @property
+    def identity(self) -> str:
+        """Return a name that no other index has, and that changes when this one is made anew."""
+        ...
+
     def upsert(
         self,
         namespaces: Sequence[Namespace],
@@ -38,6 +43,10 @@ class SemanticIndex(Protocol):
 
     def ids(self) -> Iterator[str]:
         """Yield every id it holds, once."""
+        ...
+
+    def unreachable(self, ids: Sequence[str], vectors: "NDArray[np.float32]") -> list[str]:
+        """Return the ids that a search by their own vector (row by row) does not find; in few calls."""
         ...
 
     def scrub(self, ids: Sequence[str]) -> str | None:

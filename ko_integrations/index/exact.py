@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from threading import RLock
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import numpy as np
 
@@ -30,6 +31,7 @@ class ExactIndex:
 
     def __init__(self, *, dimension: int) -> None:
         self.dimension = dimension
+        self.identity = uuid4().hex
         self._lock = RLock()
         self._matrix = np.empty((_FIRST_CAPACITY, dimension), dtype=np.float32)
         self._spaces = np.empty(_FIRST_CAPACITY, dtype=np.int64)

@@ -1,6 +1,7 @@
 """From the `index=` option of a store to something that opens generations of its semantic index."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -10,12 +11,25 @@ from ko_integrations.index.contract import SemanticIndex
 
 __all__ = ["IndexOpener", "index_opener"]
 
+FIRST_PATIENCE = 10.0  # seconds
+LATER_PATIENCE = 1.0
+
 
 class IndexOpener(Protocol):
-    """Opens, makes anew and drops the generations of one store's index. Numbers start at 0."""
+    """Opens, makes anew and drops the generations of one store's index. Numbers start at 0.
+
+    Attributes:
+        in_place: there is one generation only, which `fresh` empties.
+    """
+
+    in_place: bool
+
+    def obstacle(self) -> str | None:
+        """Return why the index cannot be had now, as far as that shows without taking it; None if nothing does."""
+        ...
 
     def open(self, generation: int, dimension: int) -> SemanticIndex:
-        """Open a generation for vectors of `dimension`.
+        """Open a generation for vectors of `dimension`, and drop what killed rebuilds left of older ones.
 
         Raises:
             IndexMismatchError, IndexOwnedError, IndexUnavailableError: it cannot be had now.
@@ -26,47 +40,77 @@ class IndexOpener(Protocol):
         """Open a generation empty, whatever state its files are in."""
         ...
 
-    def drop(self, index: SemanticIndex, generation: int) -> None:
-        """Delete a generation other than that of `index`, if it exists."""
+    def drop_older(self, index: SemanticIndex) -> None:
+        """Delete the generations before that of `index`."""
         ...
 
 
 class ChromaOpener:
     """Opens Chroma collections in a folder, on a server, or in what the caller has."""
 
-    def __init__(self, where: Any, collection: str) -> None:
+    def __init__(self, where: Any, collection: str, owner: Callable[[], str]) -> None:
         self._where = where
         self._collection = collection
+        self._owner = owner
+        self._patience = FIRST_PATIENCE
+        self.in_place = hasattr(where, "upsert")
+
+    def obstacle(self) -> str | None:
+        """Return why the index cannot be had now."""
+        from ko_integrations.index.chroma import ChromaIndex
+
+        return ChromaIndex.obstacle(self._where)
 
     def open(self, generation: int, dimension: int) -> SemanticIndex:
         """Open a generation."""
         from ko_integrations.index.chroma import ChromaIndex
 
-        return ChromaIndex.open(
-            self._where, name=self._collection, generation=generation, dimension=dimension
-        )
+        # A server may be starting with us; later on a read must not wait for one that is gone.
+        patience, self._patience = self._patience, LATER_PATIENCE
+        index = ChromaIndex.open(
+            self._where, name=self._collection, generation=generation, dimension=dimension, owner=self._owner(),
+            patience=patience,
+        )  # fmt: skip
+        try:
+            self.drop_older(index)
+        except BaseException:
+            index.close()
+            raise
+        return index
 
     def fresh(self, generation: int, dimension: int) -> SemanticIndex:
         """Open a generation empty."""
         from ko_integrations.index.chroma import ChromaIndex
 
         return ChromaIndex.salvage(
-            self._where, name=self._collection, generation=generation, dimension=dimension
+            self._where,
+            name=self._collection,
+            generation=generation,
+            dimension=dimension,
+            owner=self._owner(),
         )
 
-    def drop(self, index: SemanticIndex, generation: int) -> None:
-        """Drop the collection of another generation."""
+    def drop_older(self, index: SemanticIndex) -> None:
+        """Drop the collections of the generations before that of `index`."""
         from ko_integrations.index.chroma import ChromaIndex
 
         assert isinstance(index, ChromaIndex)  # `open` and `fresh` give nothing else
-        index.drop_generation(generation)
+        for generation in index.generations():
+            if generation < index.generation:
+                index.drop_generation(generation)
 
 
 class GivenOpener:
     """Hands out an index that the caller made; it has one generation, emptied for a rebuild."""
 
+    in_place = True
+
     def __init__(self, index: SemanticIndex) -> None:
         self._index = index
+
+    def obstacle(self) -> str | None:
+        """Return None: the index is at hand."""
+        return None
 
     def open(self, generation: int, dimension: int) -> SemanticIndex:  # noqa: ARG002 - one fits all
         """Return the caller's index."""
@@ -77,12 +121,14 @@ class GivenOpener:
         self._index.delete(list(self._index.ids()))
         return self._index
 
-    def drop(self, index: SemanticIndex, generation: int) -> None:
+    def drop_older(self, index: SemanticIndex) -> None:
         """Do nothing: there is no other generation."""
 
 
-def index_opener(index: Any, folder: Path | None, collection: str) -> IndexOpener | None:
-    """Return what opens the index that the `index=` option of a store names.
+def index_opener(
+    index: Any, folder: Path | None, collection: str, owner: Callable[[], str]
+) -> IndexOpener | None:
+    """Return what opens the index that the `index=` option of a store names; `owner` gives the id of the store.
 
     Raises:
         InvalidInputError: the option is none of: None, False, a folder, a URL, a Chroma client or
@@ -91,11 +137,11 @@ def index_opener(index: Any, folder: Path | None, collection: str) -> IndexOpene
     if index is False:
         return None
     if index is None:
-        return None if folder is None else ChromaOpener(folder, collection)
+        return None if folder is None else ChromaOpener(folder, collection, owner)
     if isinstance(index, str | os.PathLike):
-        return ChromaOpener(check_text(os.fspath(index), "index"), collection)
-    if all(hasattr(index, name) for name in ("upsert", "query", "scrub", "ids")):
+        return ChromaOpener(check_text(os.fspath(index), "index"), collection, owner)
+    if all(hasattr(index, name) for name in ("identity", "upsert", "query", "scrub", "ids", "unreachable")):
         return GivenOpener(index)
     if hasattr(index, "get_or_create_collection") or hasattr(index, "upsert"):
-        return ChromaOpener(index, collection)
+        return ChromaOpener(index, collection, owner)
     raise InvalidInputError("index", f"expected a folder, URL, Chroma client or collection, got {index!r}")

@@ -13,28 +13,15 @@ import sys
 import time
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from hashlib import sha256
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from ko_integrations import Fact, KnowledgeStore, search, sync
 from ko_integrations.errors import KOError, LogUnavailableError
+from ko_integrations.testing.scattered import ScatteredEmbedder
 
 MANY = 1_200  # Chroma saves its HNSW file every 1,000 writes
-
-
-class Scattered:
-    """A direction of its own for every text. (HNSW graphs of crowded vectors leave records that no query finds.)"""
-
-    model_id = "scattered"
-    dimension = 64
-
-    def encode(self, texts):
-        seeds = [int.from_bytes(sha256(text.encode()).digest()[:8]) for text in texts]
-        rows = np.array([np.random.default_rng(seed).normal(size=64) for seed in seeds], dtype=np.float32)
-        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +35,7 @@ def facts(n, word="hall"):
 
 
 def fill(where, n, **options):
-    with KnowledgeStore.open(where, embedder=Scattered(), **options) as store:
+    with KnowledgeStore.open(where, embedder=ScatteredEmbedder(), **options) as store:
         store.update_many(facts(n))
         store.drain()
         assert store.verify().ok
@@ -78,19 +65,19 @@ def chroma_folder(store_folder: Path) -> Path:
 def test_a_deleted_chroma_folder_costs_no_fact(tmp_path):
     fill(tmp_path / "store", 300)
     shutil.rmtree(chroma_folder(tmp_path / "store"))
-    with KnowledgeStore.open(tmp_path / "store", embedder=Scattered()) as store:
+    with KnowledgeStore.open(tmp_path / "store", embedder=ScatteredEmbedder()) as store:
         assert_whole(store, 300)
         assert_mended(store, 300)
 
 
 def test_a_chroma_folder_deleted_under_an_open_store_costs_no_fact(tmp_path):
-    with KnowledgeStore.open(tmp_path / "store", embedder=Scattered()) as store:
+    with KnowledgeStore.open(tmp_path / "store", embedder=ScatteredEmbedder()) as store:
         store.update_many(facts(300))
         store.drain()
         shutil.rmtree(chroma_folder(tmp_path / "store"))
         store.update("member 300", "desk", "hall 300")
         assert_whole(store, 301)
-    with KnowledgeStore.open(tmp_path / "store", embedder=Scattered()) as store:
+    with KnowledgeStore.open(tmp_path / "store", embedder=ScatteredEmbedder()) as store:
         assert_whole(store, 301)
         assert_mended(store, 301)
 
@@ -111,13 +98,13 @@ def _read_after_truncation(sender, folder, files, keep):
     for file in files:
         with file.open("r+b") as handle:
             handle.truncate(int(file.stat().st_size * keep))
-    with KnowledgeStore.open(folder, embedder=Scattered()) as store:
+    with KnowledgeStore.open(folder, embedder=ScatteredEmbedder()) as store:
         assert_whole(store, MANY)
         store.update("one", "more", "fact")
         assert store.read_exact("one", "more").object == "fact"
         store.erase("one")
         assert_mended(store, MANY)
-    with KnowledgeStore.open(folder, embedder=Scattered()) as store:
+    with KnowledgeStore.open(folder, embedder=ScatteredEmbedder()) as store:
         assert store.verify().ok
 
 
@@ -145,7 +132,7 @@ def test_a_full_disk_refuses_the_write_and_loses_no_other(tmp_path):
     assert error == LogUnavailableError.__name__
     assert acknowledged > 10
     assert later == "written once there was room"
-    with KnowledgeStore.open(tmp_path / "store", embedder=Scattered(), index=False) as store:
+    with KnowledgeStore.open(tmp_path / "store", embedder=ScatteredEmbedder(), index=False) as store:
         assert store.count() == acknowledged + 1
         assert store.read_exact(f"member {acknowledged - 1}", "desk") is not None
         assert store.verify().ok
@@ -153,7 +140,7 @@ def test_a_full_disk_refuses_the_write_and_loses_no_other(tmp_path):
 
 def _write_until_full(sender, folder):
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    store = KnowledgeStore.open(folder, embedder=Scattered(), index=False)
+    store = KnowledgeStore.open(folder, embedder=ScatteredEmbedder(), index=False)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, limits[1]))
     acknowledged, name = 0, None
@@ -205,7 +192,7 @@ def wait_until(condition, seconds=20):
 
 def test_a_chroma_server_may_stop_and_come_back(tmp_path):
     port = free_port()
-    options = {"embedder": Scattered(), "index": f"http://127.0.0.1:{port}"}
+    options = {"embedder": ScatteredEmbedder(), "index": f"http://127.0.0.1:{port}"}
     with chroma_server(tmp_path / "server", port):
         store = KnowledgeStore.open(tmp_path / "store", **options)
         store.update_many(facts(300))
@@ -225,7 +212,7 @@ def test_a_chroma_server_may_stop_and_come_back(tmp_path):
 
 
 def test_a_store_opens_while_its_chroma_server_is_down(tmp_path):
-    options = {"embedder": Scattered(), "index": f"http://127.0.0.1:{free_port()}"}
+    options = {"embedder": ScatteredEmbedder(), "index": f"http://127.0.0.1:{free_port()}"}
     with KnowledgeStore.open(tmp_path / "store", **options) as store:
         store.update_many(facts(150))
         assert_whole(store, 150)
@@ -239,7 +226,7 @@ def test_postgres_may_restart(tmp_path):
     server = pgserver.get_server(tmp_path / "data", cleanup_mode="delete")
     try:
         url = server.get_uri(driver="psycopg")
-        with KnowledgeStore.open(url, embedder=Scattered()) as store:
+        with KnowledgeStore.open(url, embedder=ScatteredEmbedder()) as store:
             store.update_many(facts(150))
             server.stop()
             with pytest.raises(LogUnavailableError):
@@ -258,12 +245,14 @@ def test_a_clock_that_runs_backwards_changes_no_order(tmp_path):
     start = datetime(2025, 6, 1, tzinfo=UTC)
     times = iter([start - timedelta(hours=i) for i in range(200)])
     words = ["north", "south", "east", "west"]
-    with KnowledgeStore.open(tmp_path / "store", embedder=Scattered(), clock=lambda: next(times)) as store:
+    with KnowledgeStore.open(
+        tmp_path / "store", embedder=ScatteredEmbedder(), clock=lambda: next(times)
+    ) as store:
         for word in words:
             assert store.update("Alice", "desk", word).outcome in ("created", "superseded")
             assert store.read_exact("Alice", "desk").object == word
             assert [hit.ko.object for hit in store.read("Alice desk", 5)] == [word]
-    with KnowledgeStore.open(tmp_path / "store", embedder=Scattered(), clock=lambda: start) as store:
+    with KnowledgeStore.open(tmp_path / "store", embedder=ScatteredEmbedder(), clock=lambda: start) as store:
         chain = store.history("Alice", "desk")
         assert [ko.object for ko in chain] == words
         recorded = [ko.provenance.recorded_at for ko in chain]

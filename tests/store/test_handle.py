@@ -169,7 +169,7 @@ def test_an_embedder_of_the_wrong_shape_is_an_error() -> None:
     store = KnowledgeStore.open(":memory:", embedder=lambda texts: np.ones((len(texts), 4), dtype=np.float32))
     store.update("x", "p", 1)
     store.read("x")
-    store._handle.sync._embedder.encode = lambda texts: np.ones((len(texts), 3), dtype=np.float32)  # type: ignore[method-assign]
+    store._handle.sync.encoding._embedder.encode = lambda texts: np.ones((len(texts), 3), dtype=np.float32)  # type: ignore[method-assign]
     store.update("x", "p", 2)
     with pytest.raises((EmbedderError, IndexMismatchError)):
         store.read("x")
