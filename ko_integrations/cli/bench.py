@@ -43,13 +43,18 @@ def core(json: JsonFile = None, quick: Quick = False) -> None:
 def crash(
     rounds: Annotated[int, typer.Option(min=1, help="How often the writer is killed.")] = 50,
     seed: Annotated[int, typer.Option(help="Of the random moments.")] = 0,
+    postgres: Annotated[
+        bool, typer.Option("--postgres", help="The log on a PostgreSQL server of its own, not in SQLite.")
+    ] = False,
     json: JsonFile = None,
 ) -> None:
     """Kill a writer with SIGKILL at random moments and at every boundary; reopen; look for damage."""
     from ko_integrations.bench import crash
 
     with advancing("killing") as advance:
-        report = crash.run(rounds=rounds, seed=seed, on_round=lambda number: advance(number + 1, rounds))
+        report = crash.run(
+            rounds=rounds, seed=seed, postgres=postgres, on_round=lambda number: advance(number + 1, rounds)
+        )
     _finish(report, json)
 
 

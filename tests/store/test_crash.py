@@ -9,13 +9,28 @@ from ko_integrations.testing import faults
 @pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_fifty_kills_lose_nothing(tmp_path):
-    damage = crash.torture(tmp_path / "store", rounds=50, seed=20)
+    damage = crash.torture(crash.Place(str(tmp_path / "store")), rounds=50, seed=20)
+    assert_none(damage)
+    assert damage.at_points == 25
+    assert damage.acknowledged > 50
+
+
+@pytest.mark.slow
+@pytest.mark.postgres
+@pytest.mark.timeout(240)
+def test_kills_at_every_boundary_lose_nothing_on_postgres(tmp_path, postgres_url):
+    rounds = 2 * len(faults.POINTS)
+    damage = crash.torture(crash.Place(postgres_url, str(tmp_path / "chroma")), rounds=rounds, seed=3)
+    assert_none(damage)
+    assert damage.at_points == len(faults.POINTS)
+    assert damage.acknowledged > rounds / 2
+
+
+def assert_none(damage):
     assert damage.lost == []
     assert damage.stale == []
     assert damage.index == []
     assert damage.unreached == []
-    assert damage.at_points == 25
-    assert damage.acknowledged > 50
 
 
 def test_the_comparison_sees_a_lost_write_a_stale_hit_and_a_half_done_operation():
