@@ -31,7 +31,8 @@ EXACT_LIMIT = 10_000  # facts of a namespace that are searched exactly
 BACKLOG = 2_000  # waiting slots that a read drains only with wait=True
 INDEX_LIMIT = 1_000  # candidates that the index is asked for at most, before the search is exact
 CACHE_BYTES = 256 << 20  # of vectors searched exactly: 160,000 of MiniLM's
-CHUNK = 64
+CHUNK = 64  # candidates that are verified at once
+SPARE = 3  # candidates verified beyond the k that are asked for: seldom was one of the best superseded just now
 
 
 @dataclass(frozen=True)
@@ -170,8 +171,10 @@ class Searcher:
             )
             best = best[np.argsort(-scores[best], kind="stable")]
             hits.clear()
-            for start in range(0, len(best), max(k, CHUNK)):
-                rows = best[start : start + max(k, CHUNK)]
+            start, size = 0, max(k, CHUNK) if condition else k + SPARE
+            while start < len(best):
+                rows = best[start : start + size]
+                start, size = start + size, max(k, CHUNK)
                 heads = self._log.heads([slots[row] for row in rows], self._now())
                 for row in rows:
                     head = heads.get(slots[row])
