@@ -32,7 +32,9 @@ BACKLOG = 2_000  # waiting slots that a read drains only with wait=True
 INDEX_LIMIT = 1_000  # candidates that the index is asked for at most, before the search is exact
 CACHE_BYTES = 256 << 20  # of vectors searched exactly: 160,000 of MiniLM's
 CHUNK = 64  # candidates that are verified at once
-SPARE = 3  # candidates verified beyond the k that are asked for: seldom was one of the best superseded just now
+SPARE = (
+    3  # candidates verified beyond the k that are asked for: seldom was one of the best superseded just now
+)
 
 
 @dataclass(frozen=True)
