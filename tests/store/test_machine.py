@@ -202,8 +202,8 @@ def test_any_history_reads_the_same_by_every_path(
         return KnowledgeStore.open(where, embedder=ScatteredEmbedder(), vocabulary=vocabulary, clock=clock)  # type: ignore[arg-type]
 
     machine = type("StoreMachine", (Machine,), {"make": staticmethod(make)})
-    examples = {"memory": 25, "folder": 4, "postgres": 4}[backend]
+    examples = {"memory": 40, "folder": 8, "postgres": 8}[backend]
     chosen = settings(
-        max_examples=examples, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck)
+        max_examples=examples, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
     )
     run_state_machine_as_test(machine, settings=chosen)
