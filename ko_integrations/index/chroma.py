@@ -327,7 +327,7 @@ class ChromaIndex:
         if self._collection.given is not None or generation == self.generation:
             return
         with self._session("drop"):
-            drop(self._source.client, generation_name(self.name, generation))
+            drop(self._source, generation_name(self.name, generation))
 
     def next_generation(self, dimension: int | None = None) -> "ChromaIndex":
         """Open the next generation, empty; fill it, switch to it, then `drop_generation` the old one.

@@ -89,7 +89,7 @@ class GenerationCollection:
         """Drop the collection, if there is one, and make it anew."""
         self._handle, self.created = None, True
         self.generations()
-        drop(self._source.client, self.name)
+        drop(self._source, self.name)
         self.open()
 
     def generations(self) -> list[int]:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
+    "DATABASE",
     "check_segment",
     "clear_unused",
     "compact_database",
@@ -39,7 +40,7 @@ __all__ = [
     "traces",
 ]
 
-_DATABASE = "chroma.sqlite3"
+DATABASE = "chroma.sqlite3"
 _HEADER = struct.Struct("<iQQQQQQ")
 _VERSION = 1
 _SEGMENT = """
@@ -79,7 +80,7 @@ class _LabelsOnly(pickle.Unpickler):
 
 def segment_folder(root: Path, collection: str) -> tuple[Path, bool] | None:
     """Return (folder of a collection's vectors, whether it was ever saved), None when there is none."""
-    path = root / _DATABASE
+    path = root / DATABASE
     if not path.exists():
         return None
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as database:
@@ -177,7 +178,7 @@ def _stand_in(
 
 def orphan_folders(root: Path) -> list[Path]:
     """Return folders of vectors that belong to no collection any more."""
-    with closing(sqlite3.connect(f"{(root / _DATABASE).as_uri()}?mode=ro", uri=True)) as database:
+    with closing(sqlite3.connect(f"{(root / DATABASE).as_uri()}?mode=ro", uri=True)) as database:
         known = {str(row[0]) for row in database.execute("SELECT id FROM segments")}
     return [path.parent for path in root.glob("*/header.bin") if path.parent.name not in known]
 
@@ -188,7 +189,7 @@ def compact_database(root: Path) -> None:
     Raises:
         sqlite3.Error: somebody else holds the database, or this SQLite has no FTS5.
     """
-    with closing(sqlite3.connect(root / _DATABASE, isolation_level=None, timeout=10)) as database:
+    with closing(sqlite3.connect(root / DATABASE, isolation_level=None, timeout=10)) as database:
         database.execute("PRAGMA secure_delete = ON")
         database.execute(
             "INSERT INTO embedding_fulltext_search (embedding_fulltext_search) VALUES ('optimize')"

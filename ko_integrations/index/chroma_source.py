@@ -33,6 +33,7 @@ from ko_integrations.errors import (
     KOError,
     NotAStoreError,
 )
+from ko_integrations.index.chroma_files import DATABASE, orphan_folders, segment_folder
 
 __all__ = [
     "CallerClient",
@@ -232,6 +233,10 @@ class EmbeddedFolder:
         """Open the client."""
         with self.lock, backend_errors(f"Chroma folder {self.path}"):
             self._claim()
+            ours = (self.path / _MARKER).exists() and (self.path / DATABASE).exists()
+            if ours and not self._is_shared():
+                for orphan in orphan_folders(self.path):  # of collections that a killed process dropped
+                    shutil.rmtree(orphan, ignore_errors=True)
             try:
                 self._client = chromadb.PersistentClient(str(self.path), settings=_settings())
             except ChromaError:
@@ -302,10 +307,13 @@ def collections(client: ClientAPI) -> list[Collection]:
             return found
 
 
-def drop(client: ClientAPI, name: str) -> None:
-    """Delete a collection, if it exists."""
+def drop(source: Source, name: str) -> None:
+    """Delete a collection, if it exists; of a folder its files too, which Chroma leaves there."""
+    files = segment_folder(source.path, name) if isinstance(source, EmbeddedFolder) else None
     with suppress(NotFoundError):
-        client.delete_collection(name)
+        source.client.delete_collection(name)
+    if files is not None:
+        shutil.rmtree(files[0], ignore_errors=True)
 
 
 def pages(items: Sequence[Item], size: int) -> Iterator[list[Item]]:

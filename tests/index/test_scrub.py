@@ -164,6 +164,7 @@ ChromaIndex.open({str(folder)!r}, name="clinic", dimension={WIDE}).scrub({ids[:2
     assert traces(folder, [0, 1], rows) == {}
     assert sorted(index.ids()) == sorted(ids[2:])
     assert index.unreachable(ids[2:], rows[2:]) == []
+    assert save_threshold(index) == 1_000
     index.close()
 
 
@@ -171,10 +172,14 @@ def test_the_save_threshold_is_put_back(tmp_path: Path) -> None:
     index = ChromaIndex.open(tmp_path / "chroma", name="clinic", dimension=WIDE)
     ids = fill(index, unit_vectors(5, dimension=WIDE))
     index.scrub(ids[:1])
+    assert save_threshold(index) == 1_000
+    index.close()
+
+
+def save_threshold(index: ChromaIndex) -> int:
     with index._source.session("look"):
         collection = index._source.client.get_collection(index.collection_name, embedding_function=None)
-    assert collection.configuration_json["hnsw"]["sync_threshold"] == 1_000
-    index.close()
+    return int(collection.configuration_json["hnsw"]["sync_threshold"])
 
 
 def test_it_says_so_when_another_client_of_the_process_has_the_folder_open(tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ from ko_integrations.errors import (
     IndexBehind,
     IndexMismatchError,
     InvalidInputError,
+    LogCorruptError,
+    LogVersionError,
     NotAStoreError,
     StoreClosedError,
 )
@@ -40,6 +42,32 @@ def test_what_is_not_ours_is_left_alone(tmp_path: Path, embedder: HashingEmbedde
         with pytest.raises(NotAStoreError):
             KnowledgeStore.open(where, embedder=embedder)
     assert [entry.name for entry in (tmp_path / "photos").iterdir()] == ["cat.jpg"]
+
+
+def test_a_log_that_is_damaged_or_of_a_newer_release_is_refused_and_left_as_it_is(
+    tmp_path: Path, embedder: HashingEmbedder
+) -> None:
+    file = tmp_path / "m" / "log.sqlite3"
+    with KnowledgeStore.open(tmp_path / "m", embedder=embedder) as store:
+        store.update_many(Fact(subject=f"s{n}", predicate="p", object="x" * 100) for n in range(500))
+    whole = file.read_bytes()
+
+    def use() -> None:
+        with KnowledgeStore.open(tmp_path / "m", embedder=embedder) as store:
+            list(store.snapshot())
+
+    newer = whole[:60] + (1_000).to_bytes(4) + whole[64:]  # the format, in the header of the file
+    for content, error in (
+        (newer, LogVersionError),
+        (whole[:8_192] + b"\xa5" * (len(whole) - 8_192), LogCorruptError),
+        (b"notes of somebody else\n" * 100, NotAStoreError),
+    ):
+        file.write_bytes(content)
+        with pytest.raises(error):
+            use()
+        assert file.read_bytes() == content
+    file.write_bytes(whole)
+    use()
 
 
 def test_use_after_close_is_refused_and_views_close_nothing(embedder: HashingEmbedder) -> None:

@@ -1,5 +1,6 @@
 """Whose the index is, whether it can be used, and what a kill leaves of it."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -210,6 +211,25 @@ def test_a_killed_rebuild_leaves_nothing_that_the_next_opening_does_not_mend(
 
 def generations(store):
     return store.handle.sync.index().generations()
+
+
+def test_rebuilding_leaves_no_files_of_what_was_replaced(tmp_path, embedder):
+    """Chroma does not delete the vectors of a collection that it drops; it has files of them from 1,000 writes on."""
+
+    def folders() -> list[Path]:
+        return [path for path in (tmp_path / "m" / "chroma").iterdir() if path.is_dir()]
+
+    with KnowledgeStore.open(tmp_path / "m", embedder=embedder) as store:
+        store.update_many(Fact(subject=f"s{n}", predicate="p", object=n) for n in range(1_100))
+        store.drain()
+        for _ in range(2):
+            store.rebuild_index()
+            assert len(folders()) == 1
+        (folder,) = folders()
+    shutil.copytree(folder, folder.with_name(str(uuid4())))  # left by a kill between dropping and deleting
+    with KnowledgeStore.open(tmp_path / "m", embedder=embedder) as store:
+        assert store.verify().ok
+        assert folders() == [folder]
 
 
 def test_what_others_write_and_index_during_a_rebuild_is_in_the_new_index(tmp_path, embedder, client):
