@@ -10,11 +10,13 @@ from ko_integrations.query.linking import SPEAKER
 from ko_integrations.query.paths import Candidate
 from ko_integrations.query.ranking import Ranked
 from ko_integrations.query.temporal import TemporalOperator
+from ko_integrations.query.words import key_of
 from ko_integrations.types import Answer, KnowledgeObject
 
 __all__ = ["Found", "abstain", "is_dated", "render", "respond"]
 
 _TIME_NOUNS = frozenset("date time year day month birthday anniversary deadline".split())
+_ORIGINALLY = key_of("originally")
 _PRESENT = frozenset({"none", "current", "latest"})
 
 
@@ -31,7 +33,7 @@ def respond(best: Ranked, slots: Sequence[Slot], operator: TemporalOperator, men
     candidate = best.candidate
     if candidate.inverse:
         return _inverse(best)
-    operator = _effective(operator, candidate, slots)
+    operator = _effective(operator, candidate, slots, mentioned)
     found = _combined([apply(operator, slot, mentioned) for slot in slots])
     if candidate.asked.wants == "count" and operator.kind not in ("count", "duration"):
         found = _counted(found, operator, slots)
@@ -60,7 +62,7 @@ def _inverse(best: Ranked) -> Answer:
     candidate = best.candidate
     several = list({ko.subject: ko for ko in candidate.values}.values())
     names = [ko.subject for ko in several]
-    value: Any = len(names) if candidate.asked.wants == "count" else names if len(names) > 1 else names[0]
+    value: Any = names if len(names) > 1 else names[0]
     text = "; ".join(str(ko) for ko in several[:5])
     path = tuple((ko.subject, ko.predicate) for ko in several)
     return Answer(
@@ -73,8 +75,15 @@ def _inverse(best: Ranked) -> Answer:
     )
 
 
-def _effective(operator: TemporalOperator, candidate: Candidate, slots: Sequence[Slot]) -> TemporalOperator:
-    """Drop the operator where the predicate itself holds the time: "when was X founded" of a founding date."""
+def _effective(
+    operator: TemporalOperator, candidate: Candidate, slots: Sequence[Slot], question: str
+) -> TemporalOperator:
+    """Drop the operator where the predicate itself says it: "when was X founded" of a founding date.
+
+    So does an original network, of which one may ask who "originally" aired something.
+    """
+    if operator.kind == "first" and "originally" in question.lower():
+        return TemporalOperator() if _ORIGINALLY in candidate.profiles[-1].cues else operator
     values = [ko.object for slot in slots for ko in slot.current]
     if operator.kind == "when" and is_dated(candidate.profiles[-1], values):
         return TemporalOperator()

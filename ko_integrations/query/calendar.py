@@ -48,9 +48,12 @@ EXPRESSION = (
 BARE_MONTH = rf"(?:{_PART}{_MONTH}|{_WEEKDAY}\b|today\b|now\b|this\s+morning\b)"
 """What is an expression of time only after a preposition: "since May", but not "may"."""
 
-_PART_WORDS = re.compile(
-    r"^(?:early|mid|late|(?:beginning|start|middle|end) of)[\s-]+|^(?:last|this) |,| of "
-)
+_PART_OF = re.compile(r"^(early|mid|late|beginning of|start of|middle of|end of)[\s-]+")
+_SHARES = {
+    "early": (0, 4), "mid": (4, 8), "late": (8, 12),
+    "beginning of": (0, 1), "start of": (0, 1), "middle of": (5, 7), "end of": (11, 12),
+}  # fmt: skip
+"""Which twelfths of a year, month or decade the words for a part of it mean."""
 _NUMBERS = {word: n for n, word in enumerate("zero one two three four five six seven eight nine ten".split())}
 _MOMENT = timedelta(microseconds=1)
 
@@ -64,6 +67,8 @@ def read_interval(text: str, now: datetime) -> Interval | None:
     '2010-04-01T00:00:00+00:00'
     """
     lower = " ".join(text.lower().replace("’", "'").split()).removeprefix("the ").strip(" ,.")
+    if (part := _PART_OF.match(lower)) and (whole := read_interval(lower[part.end() :], now)):
+        return _part(whole, *_SHARES[part[1]])
     year = re.search(rf"\b{_YEAR}", lower)
     try:
         return (
@@ -74,6 +79,14 @@ def read_interval(text: str, now: datetime) -> Interval | None:
         )
     except (ValueError, OverflowError):  # 31 February, or before the year 1
         return None
+
+
+def _part(whole: Interval, first: int, last: int) -> Interval:
+    """Return from twelfth `first` to `last` of an interval; of a year they are its months."""
+    if whole == _years(whole.start.year, 1):
+        return Interval(_month(whole.start.year, first + 1).start, _month(whole.start.year, last).end)
+    twelfth = (whole.end - whole.start) / 12
+    return Interval(whole.start + first * twelfth, whole.start + last * twelfth)
 
 
 def _iso(text: str) -> Interval | None:
@@ -131,9 +144,7 @@ def _part_of_year(lower: str, year: int | None, now: datetime) -> Interval | Non
         quarter = int(match[1] or ("first", "second", "third", "fourth").index(match[2]) + 1)
         start = datetime(year, 3 * quarter - 2, 1, tzinfo=UTC)
         return Interval(start, _month(year, 3 * quarter).end)
-    bare = re.sub(
-        r"^(?:early|mid|late|beginning of|start of|middle of|end of)[\s-]+|^(?:last|this) |,| of ", " ", lower
-    )
+    bare = re.sub(r"^(?:last|this) |,| of ", " ", lower)
     if match := re.fullmatch(rf"({_MONTH})(?: {_YEAR})?", " ".join(bare.split())):
         month = _MONTHS.index(match[1][:3]) + 1
         if year is None:

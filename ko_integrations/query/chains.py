@@ -15,6 +15,7 @@ from ko_integrations.types import KnowledgeObject, Quantity
 __all__ = ["Found", "Slot", "apply", "distinct", "names_in", "names_value", "same_value"]
 
 _INSTANT = timedelta(microseconds=1)
+_DAYS = {"day": 1.0, "week": 7.0, "month": 365.2425 / 12, "year": 365.2425}
 _MAX_CHANGES = 64
 """Changes inside a period that are looked at one by one."""
 
@@ -222,7 +223,8 @@ def _duration(operator: TemporalOperator, slot: Slot, mentioned: str) -> Found:
     if began.value is None:
         return began
     until = began.facts[0].valid_to or slot.now
-    return Found(Quantity((min(until, slot.now) - began.value).days, "day"), began.facts)
+    days = (min(until, slot.now) - began.value).days
+    return Found(Quantity(int(days / _DAYS[operator.unit]), operator.unit), began.facts)
 
 
 def _trajectory(operator: TemporalOperator, slot: Slot, _mentioned: str) -> Found:
@@ -230,6 +232,8 @@ def _trajectory(operator: TemporalOperator, slot: Slot, _mentioned: str) -> Foun
     if operator.start or operator.end:
         chain = _within(operator, slot)
     runs = chain if slot.is_set else _runs(chain)
+    if operator.limit:
+        runs = runs[-operator.limit :] if operator.limit > 0 else runs[: -operator.limit]
     return Found([ko.object for ko in runs], tuple(runs)) if runs else Found(None)
 
 

@@ -71,6 +71,7 @@ def _chunk(text: str, word: Word) -> str:
         .strip(_EDGES)
         .removesuffix("'s")
         .removesuffix("’s")
+        .strip(_EDGES)
         .lower()
     )
 

@@ -7,7 +7,7 @@ __all__ = ["unframed"]
 _OPENING = re.compile(r"(?:(?:hey|hi|hello|okay|ok|so|and|well|sorry|please)\b[\s,]*)+", re.IGNORECASE)
 _FRAME = re.compile(
     r"""(?: (?:do|would|will) \s you
-          | (?:can|could|may|might) \s (?:you|i|we)
+          | (?:can|could|may|might) \s (?:you|u|i|we)
           | (?:i|we) (?:['’]d|\swould)?
         )
         (?:\s (?:please|happen\sto|still|also|perhaps|maybe|by\sany\schance) )*
@@ -18,6 +18,8 @@ _FRAME = re.compile(
             | like \s to \s (?:know|have|ask)
             ) (?=\s)
       | (?:tell|give|show|remind) \s (?:me|us) (?:\s (?:of|about))?
+      | gimme
+      | i (?:['’]ve|\shave)? \s (?:forgot(?:ten)? | forget | (?:do\snot|don['’]?t|can\s?not|can['’]?t) \s remember)
       | any \s idea
     """,
     re.IGNORECASE | re.VERBOSE,
@@ -25,7 +27,8 @@ _FRAME = re.compile(
 _ASKING = re.compile(
     r"(?:what|which|who|whom|whose|when|where|why|how|whether|if)(?:'s|’s)?\b", re.IGNORECASE
 )
-_OWNED = re.compile(r"['’]s?\s|\b(?:of|for)\s|\b(?:my|our)\s", re.IGNORECASE)
+_OWNED = re.compile(r"['’]s?\s|\w\ws\s\w|\b(?:of|for)\s|\b(?:my|our)\s", re.IGNORECASE)
+_CLIPPED = re.compile(r"\b(what|who|where|when|how)s\b", re.IGNORECASE)
 _IDIOM = re.compile(r"(?<=\bdo) for (?:a|his|her|their|my|your) living\b", re.IGNORECASE)
 """After "do" it says no more than that; nothing lives anywhere."""
 _CLOSING = re.compile(r"[\s,]*(?:please|thanks|thank you|by any chance)?[\s.?!]*$", re.IGNORECASE)
@@ -43,7 +46,7 @@ def unframed(question: str) -> str:
     >>> unframed("Do you know Ada?")
     'Do you know Ada?'
     """
-    text = _IDIOM.sub("", " ".join(question.split()))
+    text = _IDIOM.sub("", _CLIPPED.sub(r"\1's", " ".join(question.split())))
     start = opening.end() if (opening := _OPENING.match(text)) else 0
     frame = _FRAME.match(text, start)
     if frame is None or not text[frame.end() : frame.end() + 1].isspace():

@@ -30,8 +30,8 @@ def inverse_candidates(
         by_predicate: dict[str, list[KnowledgeObject]] = {}
         for ko in reader.facts_naming(mention.subject, limit=_MOST):
             by_predicate.setdefault(canonical(reader, ko.predicate), []).append(ko)
-        if by_predicate:
-            asked = analyse(text, words, mention, lexicon)
+        asked = analyse(text, words, mention, lexicon) if by_predicate else None
+        if asked is not None and asked.wants != "count":  # who is stored is not how many there are
             for name, facts in by_predicate.items():
                 found += _turned(asked, words, lexicon.profile(name), facts, lexicon)
     return sorted(found, key=lambda candidate: -candidate.fit.score)

@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -14,6 +14,11 @@ __all__ = ["Lexicon", "Profile", "lexicon_of"]
 
 _LENT, _KIN = 1.0, 0.9
 _NAME, _ALIAS, _QUESTION, _PATTERN = 1.0, 0.9, 0.85, 0.6
+_PART = 0.3
+_SLIPPED = 4
+_CIRCUMSTANCE = re.compile(r"\b(?:under|for|at|in|with|on|from|as)\b")
+"""Who "works under" somebody is managed, and does not work for them: the verb alone does not say the relation."""
+_LIVELIHOOD = re.compile(r"\b(?:a|my|your|his|her|their)\s+living\b", re.IGNORECASE)
 _SLOTS = re.compile(r"\[[XY]\]")
 _OF_OBJECT = re.compile(r"(\w+) of \[Y\]")
 _MAX_PROFILES = 8_192
@@ -53,6 +58,10 @@ class Profile:
     concept: str = ""
     of_objects: frozenset[str] = frozenset()
 
+    def is_named_with(self, phrase: tuple[str, ...]) -> bool:
+        """Tell whether a name of several words is the only one: that of a predicate that nobody declared."""
+        return len(phrase) > 1 and self.phrases == (phrase,)
+
 
 class Lexicon:
     """The profiles of one vocabulary, how telling each word is among them, and its question forms."""
@@ -64,13 +73,25 @@ class Lexicon:
         self._called: dict[str, list[str]] = {}
         self._forms: dict[tuple[str, ...], set[str]] = {}
         self._undeclared: dict[tuple[str, str], Profile] = {}
+        self._slips: dict[str, str] = {}
+        self._spellings: dict[str, set[str]] = {}
+        self._alone: dict[str, set[str]] = {}
         for predicate in vocabulary:
-            profile = _declared(predicate)
+            for name in (predicate.name, *predicate.aliases):
+                keys = _keys(name)
+                if len(keys) == 1:
+                    self._alone.setdefault(keys[0], set()).add(predicate.name)
+        for predicate in vocabulary:
+            others = {key for key, names in self._alone.items() if predicate.name not in names}
+            profile = _declared(predicate, others)
             self.declared[predicate.name] = profile
             for key, weight in profile.cues.items():
                 if weight >= _ALIAS:
                     self._called.setdefault(key, []).append(predicate.name)
             self.frequency.update(key for key, weight in profile.cues.items() if weight >= _QUESTION)
+            for name in (predicate.name, *predicate.aliases, *predicate.questions):
+                for spelt in re.findall(r"[a-z]{4,}", _SLOTS.sub(" ", name.replace("_", " ").lower())):
+                    self._spellings.setdefault(spelt[0], set()).add(spelt)
             for form in predicate.question_forms:
                 words = _normal_form(re.findall(r"\[x\]|\w+", form.lower()))
                 self._forms.setdefault(words, set()).add(predicate.name)
@@ -80,9 +101,46 @@ class Lexicon:
         shared = max(self.frequency[key] - 1, 0)
         return max(0.3, 1 - math.log1p(shared) / math.log1p(max(len(self.declared), 8)))
 
+    def respelled(self, word: Word) -> str:
+        """Return the key of a word; of an unknown one that of the known word it is a slip of, if there is one.
+
+        A slip is one letter too many, missing, wrong or out of order, not the first, in a word of five letters
+        or more; in one of four, two that changed places.
+        """
+        lower = word.lower
+        if (
+            self.frequency[word.key]
+            or len(lower) < _SLIPPED
+            or not lower.isalpha()
+            or lower in FUNCTION_WORDS
+        ):
+            return word.key
+        if lower not in self._slips:
+            if len(self._slips) >= _MAX_PROFILES:
+                self._slips.clear()
+            self._slips[lower] = self._slip_of(lower) or word.key
+        return self._slips[lower]
+
+    def _slip_of(self, lower: str) -> str | None:
+        from rapidfuzz.distance import OSA
+
+        swapped = sorted(lower)
+        alike = (
+            known
+            for known in self._spellings.get(lower[0], ())
+            if abs(len(known) - len(lower)) <= 1 and OSA.distance(known, lower, score_cutoff=1) <= 1
+        )
+        slips = {key_of(known) for known in alike if len(lower) > _SLIPPED or sorted(known) == swapped}
+        slips = slips if len(slips) == 1 else {key for key in slips if self.names(key)}
+        return slips.pop() if len(slips) == 1 else None
+
     def calls(self, key: str) -> bool:
         """Tell whether some predicate is called by this word."""
         return key in self._called
+
+    def names(self, key: str) -> bool:
+        """Tell whether some predicate is called by this word and no other."""
+        return key in self._alone
 
     def best_named(self, keys: Iterable[str]) -> float:
         """Return how well the best declared predicate is named by `keys` together, if by all of them; else 0."""
@@ -134,27 +192,51 @@ def _content(words: Iterable[Word]) -> list[str]:
 
 
 def _normal_form(words: Iterable[str]) -> tuple[str, ...]:
-    return tuple(
+    """Return a form in which "where does [x] live" and "where [x] lives" are one: auxiliaries stand last."""
+    plain = [
         _VERBS.get(word) or (word if word == "[x]" or word in FUNCTION_WORDS else key_of(word))
         for word in words
         if word not in _LOOSE
-    )
+    ]
+    held = [word for word in ("be", "have") if word in plain]
+    kept = [
+        word for i, word in enumerate(plain) if word not in held and (word != "do" or i == len(plain) - 1)
+    ]
+    return (*kept, *held)
 
 
-def _declared(predicate: Predicate) -> Profile:
+def _keys(text: str) -> list[str]:
+    """Return the keys of the content words of a name or form; a "living" is an income, it lives nowhere."""
+    return _content(words_of(_LIVELIHOOD.sub(" ", _SLOTS.sub(" ", text.replace("_", " ")))))
+
+
+def _declared(predicate: Predicate, others: Collection[str]) -> Profile:
+    """Return the profile of a declared predicate; `others` are keys that by themselves name other predicates.
+
+    Such a word says little here: the "job" of a "job employer" is an occupation, and who "found employment"
+    has not founded anything.
+    """
     cues: dict[str, float] = {}
 
-    def add(text: str, weight: float) -> tuple[str, ...]:
-        keys = _content(words_of(_SLOTS.sub(" ", text.replace("_", " "))))
+    def add(keys: Sequence[str], weight: float) -> tuple[str, ...]:
         for key in keys:
             cues[key] = max(cues.get(key, 0.0), weight)
         return tuple(keys)
 
-    phrases = [add(predicate.name, _NAME), *(add(alias, _ALIAS) for alias in predicate.aliases)]
+    phrases = [add(_keys(predicate.name), _NAME)]
+    for alias in predicate.aliases:
+        keys = _keys(alias)
+        phrases.append(tuple(keys))
+        of = "_of_" in alias
+        for place, key in enumerate(keys):
+            aside = key in others and not of and place < len(keys) - 1
+            add((key,), _PART if aside else _ALIAS)
     for form in predicate.questions:
-        add(form, _QUESTION)
+        add(_keys(form), _QUESTION)
     for pattern in predicate.patterns:
-        add(pattern, _PATTERN)
+        keys = _keys(pattern)
+        bare = len(set(keys)) == 1 and not _CIRCUMSTANCE.search(pattern)
+        add([key for key in keys if key not in others or bare], _PATTERN)
     cues.setdefault(key_of(predicate.name.replace("_", "")), _ALIAS)
     return Profile(
         name=predicate.name,

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ko_integrations.protocols import FactReader
+from ko_integrations.query.lexicon import Lexicon, lexicon_of
 from ko_integrations.query.words import CARRIERS, FIRST_PERSON, FUNCTION_WORDS, Word
 
 __all__ = ["MAX_WORDS", "SPEAKER", "Mention", "link", "name_runs"]
@@ -16,6 +17,9 @@ SPEAKER = "user"
 
 _LONGEST = 14
 _ONCE, _PROBES = 0.85, 3
+_SHORT = 3
+_TITLES = ("the", "patient")
+"""What a stored name may open with and a question leave out."""
 _OPENING, _CLOSING = frozenset("\"'“‘«„([#$@"), frozenset("\"'”’»)].!?+#%*")
 _ARTICLES = frozenset({"the", "a", "an"})
 _QUOTES = frozenset("\"'“”‘’«»„")
@@ -23,12 +27,18 @@ _QUOTES = frozenset("\"'“”‘’«»„")
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A subject and the words that name it: `words[start:end]`. `prior` says how surely (0 to 1)."""
+    """A subject and the words that name it: `words[start:end]`.
+
+    Attributes:
+        prior: how surely they do, 0 to 1.
+        owner: they hold an "s" that is not of the name: "annas".
+    """
 
     subject: str
     start: int
     end: int
     prior: float
+    owner: bool = False
 
 
 def link(question: str, words: Sequence[Word], reader: FactReader) -> list[Mention]:
@@ -41,11 +51,14 @@ def link(question: str, words: Sequence[Word], reader: FactReader) -> list[Menti
         return []
     found = reader.find_subjects(list(spans))
     mentions = [
-        Mention(subject, start, end, _prior(words, start, end))
+        Mention(
+            subject, start, end, _prior(words, start, end),
+            owner=question[words[start].start : words[end - 1].end - 1] == name,
+        )
         for name, subject in found.items()
         for start, end in spans[name]
-    ]
-    mentions.sort(key=lambda m: (-(m.end - m.start), -m.prior, m.start))
+    ]  # fmt: skip
+    mentions.sort(key=lambda m: (-(m.end - m.start), m.owner, -m.prior, m.start))
     kept: list[Mention] = []
     for mention in mentions:
         inside = [m for m in kept if m.start <= mention.start and mention.end <= m.end]
@@ -53,8 +66,24 @@ def link(question: str, words: Sequence[Word], reader: FactReader) -> list[Menti
             continue
         # A name inside a longer one is hardly meant by itself, but the longer may be a title that says nothing.
         kept.append(Mention(mention.subject, mention.start, mention.end, mention.prior * 0.35 ** len(inside)))
+    lexicon = lexicon_of(reader.vocabulary)
+    kept = [mention for mention in kept if not _goes_on(words, mention, kept, lexicon)]
     kept.sort(key=lambda m: (-m.prior, -(m.end - m.start), m.start))
     return kept or _once_known(question, words, reader)
+
+
+def _goes_on(words: Sequence[Word], mention: Mention, others: Sequence[Mention], lexicon: Lexicon) -> bool:
+    """Tell whether a name is only the beginning of another one: "Anna" of "Anna Kowalska", who is not stored."""
+    last, end = words[mention.end - 1], mention.end
+    if end >= len(words) or not _is_proper(last) or words[end].start != last.end + 1:
+        return False
+    known = any(other.start == end for other in others)
+    return _is_proper(words[end]) and not lexicon.frequency[words[end].key] and not known
+
+
+def _is_proper(word: Word) -> bool:
+    """Tell whether a word is written as a proper noun, not as an acronym."""
+    return len(word.text) > 2 and word.text[0].isupper() and word.text[1:].islower()
 
 
 def _once_known(question: str, words: Sequence[Word], reader: FactReader) -> list[Mention]:
@@ -108,9 +137,18 @@ def _candidate_spans(question: str, words: Sequence[Word]) -> dict[str, list[tup
             if _may_be_name(words, start, end):
                 name = question[first.start : words[end - 1].end]
                 spans.setdefault(name, []).append((start, end))
-                if first.is_name_like and first.lower != "the":
-                    spans.setdefault(f"The {name}", []).append((start, end))
+                if _may_own(words[end - 1]):  # "annas phone"
+                    spans.setdefault(name[:-1], []).append((start, end))
+                if first.is_name_like:
+                    for title in _TITLES:
+                        if first.lower != title:
+                            spans.setdefault(f"{title} {name}", []).append((start, end))
     return spans
+
+
+def _may_own(word: Word) -> bool:
+    """Tell whether a word may be a possessive that lost its apostrophe."""
+    return word.is_word and word.text.isalpha() and word.lower.endswith("s") and len(word.text) > _SHORT
 
 
 def _may_be_name(words: Sequence[Word], start: int, end: int) -> bool:

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
+from ko_integrations.kinds import is_country
 from ko_integrations.protocols import FactReader
 from ko_integrations.query.answers import abstain, is_dated, respond
 from ko_integrations.query.calendar import read_interval
-from ko_integrations.query.chains import Slot, names_value
+from ko_integrations.query.chains import Slot, names_in, names_value
 from ko_integrations.query.events import at_event
 from ko_integrations.query.evidence import Nearness
 from ko_integrations.query.fallback import near_candidates
@@ -16,7 +17,7 @@ from ko_integrations.query.inverse import inverse_candidates
 from ko_integrations.query.lexicon import Lexicon, lexicon_of
 from ko_integrations.query.linking import MAX_WORDS, Mention, link
 from ko_integrations.query.paths import Candidate, Walker, slots_of
-from ko_integrations.query.question import ANY_KIND, analyse
+from ko_integrations.query.question import ANY_KIND, analyse, readings
 from ko_integrations.query.ranking import ACCEPT, Ranked, rank
 from ko_integrations.query.scoring import fit
 from ko_integrations.query.temporal import TemporalOperator, recognise
@@ -35,6 +36,8 @@ _DATED = 0.5
 _NAMING_KINDS = frozenset({"when", "ended", "duration"})
 _NOUN_KINDS = frozenset({"previous", "first", "nth", "latest", "trajectory"})
 _VALUED = 12
+_NEARLY = 0.35
+_COUNTRY = frozenset({"country"})
 
 
 class OfflineQueryParser:
@@ -94,7 +97,23 @@ class _Session:
                 best = inverse[0]
         if best is None or best.probability < ACCEPT:
             return self._fallback(best)
+        if best.candidate.asked.kinds == _COUNTRY and not best.candidate.inverse:
+            return self._in_country(best)
         return self._respond(best)
+
+    def _in_country(self, best: Ranked) -> Answer:
+        """Answer with a country: where a place of any size is stored, with the country that it is in."""
+        candidate = best.candidate
+        named = [
+            ko for ko in candidate.values if not is_country(str(ko.object)) and "country" not in ko.predicate
+        ]
+        if not named or not (candidate.profiles[-1].kinds - _COUNTRY):
+            return self._respond(best)
+        further = self.walker.follow(candidate.asked, (*candidate.predicates, "country"))
+        if further is not None:
+            return self._respond(replace(best, candidate=further))
+        where = ", ".join(str(ko.object) for ko in named)
+        return abstain(f"It is {where}; in which country that is, is not stored.", best.probability, named)
 
     def _fallback(self, best: Ranked | None) -> Answer:
         """Answer by meaning if the evidence is good enough, else abstain and say what is missing."""
@@ -171,10 +190,20 @@ class _Session:
     def _forward(self) -> list[Ranked]:
         found: list[Candidate] = []
         for mention in self._outside()[:_MENTIONS]:
-            found += self.walker.candidates(analyse(self.text, self.words, mention, self.lexicon))
+            for asked in readings(self.text, self.words, mention, self.lexicon):
+                found += self.walker.candidates(asked)
         if found and (self.operator.kind in _NAMING_KINDS or found[0].asked.wants == "truth"):
             found = [self._with_values(candidate) for candidate in found[:_VALUED]]
-        return self._ranked(found)
+        ranked = self._ranked(found)
+        return self._changing(ranked) if self.operator.kind == "trajectory" else ranked
+
+    def _changing(self, ranked: list[Ranked]) -> list[Ranked]:
+        """Put first what has changed, of what fits nearly as well: a tumour that "responded" has a size, not a site."""
+        near = [one for one in ranked if one.score >= ranked[0].score - _NEARLY]
+        for one in near:
+            if any(len(slot.chain()) > 1 and not slot.is_set for slot in self._slots(one.candidate)):
+                return [one, *(other for other in ranked if other is not one)]
+        return ranked
 
     def _dated_attribute(self) -> list[Ranked]:
         """Return the predicate that itself holds the date asked for: "when was X founded", or nothing."""
@@ -228,7 +257,11 @@ class _Session:
         ranked.sort(key=lambda one: not _is_dated(one.candidate))
         if not ranked or max(ranked[0].candidate.fit.support) < _SUPPORTED:
             return None
-        fact = ranked[0].candidate.values[0]
+        chain = [ko for slot in self._slots(ranked[0].candidate) for ko in slot.chain()]
+        named = [
+            ko for ko in chain if names_in(anchor, ko)
+        ]  # "when she moved to Dublin", where she no longer is
+        fact = (named or ranked[0].candidate.values)[-1]
         return _as_moment(fact.object, self.now) or fact.valid_from
 
 

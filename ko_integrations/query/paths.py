@@ -1,5 +1,6 @@
 """Paths from a subject through its facts: each object that is itself a subject can be asked on."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -21,6 +22,8 @@ BEAM = 10
 FAN_OUT = 8
 """Objects of one set that are followed."""
 _LONGEST_NAME = 200
+_ABBREVIATED = re.compile(r"(?:\b[A-Z][a-z]{1,3}|\.[A-Z])$")
+"""What may have ended in a full stop: "Apple Inc", "J.R", "Ann Jr"."""
 _TICK = timedelta(seconds=1)
 """Record times run ahead of a clock that stands still; that is no other time."""
 
@@ -150,7 +153,9 @@ class Walker:
 
 
 def _names(values: Iterable[KnowledgeObject]) -> list[str]:
-    return [ko.object for ko in values if isinstance(ko.object, str) and 0 < len(ko.object) <= _LONGEST_NAME]
+    """Return the names that values may be as subjects, with the full stop that the end of a sentence took too."""
+    names = [ko.object for ko in values if isinstance(ko.object, str) and 0 < len(ko.object) <= _LONGEST_NAME]
+    return [*names, *(f"{name}." for name in names if _ABBREVIATED.search(name))]
 
 
 def _best(frontier: Iterable[Candidate]) -> list[Candidate]:

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ko_integrations.query.lexicon import Lexicon
 from ko_integrations.query.linking import Mention
 from ko_integrations.query.words import CARRIERS, FUNCTION_WORDS, Word, key_of
 
-__all__ = ["ANY_KIND", "Asked", "Token", "analyse"]
+__all__ = ["ANY_KIND", "Asked", "Token", "analyse", "readings"]
 
 ANY_KIND = frozenset({"any"})
 """The kinds wanted by a question that does not ask for the value itself."""
@@ -42,6 +42,7 @@ _WH_KINDS = {
     "where": frozenset({"place", "city", "country", "continent", "organisation"}),
     "when": frozenset({"date"}),
 }
+_OPEN_KINDS = frozenset(_WH_KINDS.values())
 _AUXILIARIES = frozenset(
     "is are was were am do does did has have had can could will would should may might must".split()
 )
@@ -53,6 +54,9 @@ _LIGHT_NOUNS = frozenset("name title position office post role job identity hold
 _CLIPPED = range(3, 6)
 _MASK = "X"
 _OWNING = frozenset({"my", "our"})
+_RELATIVE = frozenset({"who", "whom", "where", "when", "which"})
+_NESTING = frozenset({"of", "where", "that", "which", "who", "whose", "in", "by", "for"})
+"""What ties a noun to the clause or phrase that says which one is meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,7 @@ class Token:
 
     Attributes:
         kinds: the kinds of thing that it names, if any.
+        place: which word of the question it is.
         clipped: it may be the beginning of a longer word: "uni", "ver".
     """
 
@@ -69,6 +74,7 @@ class Token:
     weight: float
     name_like: bool
     kinds: frozenset[str]
+    place: int
     clipped: bool = False
 
 
@@ -79,6 +85,7 @@ class Asked:
     Attributes:
         mention: the subject, and the words that name it.
         tokens: the content words around it, nearest by grammar first.
+        orders: other orders that grammar allows, as places in `tokens`.
         focus: keys of the words that say what kind of answer is wanted.
         focus_text: these words as they stand.
         kinds: the kinds of thing that the question word wants; empty if it does not say.
@@ -91,6 +98,7 @@ class Asked:
 
     mention: Mention
     tokens: tuple[Token, ...]
+    orders: tuple[tuple[int, ...], ...]
     focus: frozenset[str]
     focus_text: str
     kinds: frozenset[str]
@@ -101,21 +109,49 @@ class Asked:
     owned: bool
 
 
+def readings(text: str, words: Sequence[Word], mention: Mention, lexicon: Lexicon) -> list[Asked]:
+    """Return the ways to read `words` as a question about `mention`, the usual one first.
+
+    "The country of X's capital" is a country, or the capital of a country: what is owned may belong to all
+    that stands before it.
+    """
+    asked = analyse(text, words, mention, lexicon)
+    nested = any(word.lower in _NESTING for word in words[: mention.start])
+    if not (nested and asked.owned and asked.orders) or words[mention.end - 1].lower in _OWNING:
+        return [asked]
+    kinds, noun = _noun_after(words, [i for i in _visible(text, words) if i >= mention.end])
+    if not noun or any(_is_content(word) and word.start > noun[-1].start for word in words[mention.end :]):
+        return [asked]  # what is owned is not the end of it: "where X's wife was born"
+    group = replace(
+        asked,
+        tokens=tuple(asked.tokens[i] for i in asked.orders[0]),  # outwards on the left, then what is owned
+        orders=(),
+        focus=frozenset(word.key for word in noun),
+        focus_text=" ".join(word.lower for word in noun),
+        kinds=kinds,
+    )
+    return [asked, group]
+
+
+def _visible(text: str, words: Sequence[Word]) -> list[int]:
+    return [i for i, word in enumerate(words) if text[word.start : word.end] == word.text]
+
+
 def analyse(text: str, words: Sequence[Word], mention: Mention, lexicon: Lexicon) -> Asked:
     """Read `words` (of `text`, time blanked out) as a question about `mention`."""
-    visible = [i for i, word in enumerate(words) if text[word.start : word.end] == word.text]
+    visible = _visible(text, words)
     outside = [i for i in visible if not mention.start <= i < mention.end]
-    ordered = [i for i in _by_distance(words, mention) if i in set(outside)]
-    tokens = tuple(
-        _token(words, i, lexicon)
-        for i in ordered
-        if words[i].is_word and words[i].lower not in FUNCTION_WORDS
-    )
+    told = {i for i in outside if _is_content(words[i])}
+    ordered = [i for i in _by_distance(words, mention) if i in told]
     kinds, noun = _wanted(words, outside)
+    if kinds in _OPEN_KINDS and not _owns(words, mention) and any(i >= mention.end for i in ordered):
+        noun = []  # "where was the head of X [born]": the verb is what is asked about, not the head
+    tokens = tuple(_token(words, i, lexicon) for i in ordered)
     return Asked(
         mention=mention,
         tokens=tokens,
-        focus=frozenset(word.key for word in noun),
+        orders=_other_orders(ordered, mention),
+        focus=frozenset(lexicon.respelled(word) for word in noun),
         focus_text=" ".join(word.lower for word in noun),
         kinds=kinds,
         wants=_wants(words, [i for i in range(len(words)) if not mention.start <= i < mention.end]),
@@ -126,20 +162,39 @@ def analyse(text: str, words: Sequence[Word], mention: Mention, lexicon: Lexicon
     )
 
 
+def _is_content(word: Word) -> bool:
+    return word.is_word and word.lower not in FUNCTION_WORDS
+
+
+def _other_orders(ordered: Sequence[int], mention: Mention) -> tuple[tuple[int, ...], ...]:
+    """Return the orders that a parser would weigh, as places in `ordered`.
+
+    A verb after the subject may be that of the main clause ("where was the head of X *born*": all before the
+    subject first) or of its own ("the country X was *born* in": what follows first).
+    """
+    places = {i: place for place, i in enumerate(ordered)}
+    left = [places[i] for i in sorted(ordered, reverse=True) if i < mention.start]
+    right = [places[i] for i in sorted(ordered) if i >= mention.end]
+    usual = tuple(range(len(ordered)))
+    both = ((*left, *right), (*right, *left))
+    return tuple(dict.fromkeys(order for order in both if left and right and order != usual))
+
+
 def _token(words: Sequence[Word], index: int, lexicon: Lexicon) -> Token:
     word = words[index]
-    kinds = _KIND_NOUNS.get(word.key, frozenset())
     name_like = word.is_name_like and (index > 0 or word.text[1:] != word.lower[1:])
+    key = word.key if word.is_name_like or word.lower in CARRIERS else lexicon.respelled(word)
+    kinds = _KIND_NOUNS.get(key, frozenset())
     if word.lower in CARRIERS or _is_light(words, index):
         weight = 0.2
-    elif lexicon.frequency[word.key]:
-        weight = lexicon.weight(word.key)
+    elif lexicon.frequency[key]:
+        weight = lexicon.weight(key)
     elif name_like:
         weight = 1.5
     else:
         weight = 0.7
-    clipped = not lexicon.frequency[word.key] and len(word.lower) in _CLIPPED and word.lower not in CARRIERS
-    return Token(word.key, word.lower, weight * (0.6 if kinds else 1.0), name_like, kinds, clipped)
+    clipped = not lexicon.frequency[key] and len(word.lower) in _CLIPPED and word.lower not in CARRIERS
+    return Token(key, word.lower, weight * (0.6 if kinds else 1.0), name_like, kinds, index, clipped)
 
 
 def _is_light(words: Sequence[Word], index: int) -> bool:
@@ -158,7 +213,7 @@ def _by_distance(words: Sequence[Word], mention: Mention) -> list[int]:
     while right and words[right[0]].text in "\"'”’»)":
         right.pop(0)
     owned = 0
-    if right and (words[right[0]].lower in ("'s", "’s") or words[right[0] - 1].text in "'’"):
+    if right and (mention.owner or words[right[0]].lower in ("'s", "’s") or words[right[0] - 1].text in "'’"):
         while owned < len(right) and words[right[owned]].lower not in _BOUNDARIES | {",", ".", "?"}:
             owned += 1
     inner = 0
@@ -169,13 +224,15 @@ def _by_distance(words: Sequence[Word], mention: Mention) -> list[int]:
 
 def _owns(words: Sequence[Word], mention: Mention) -> bool:
     following = words[mention.end].lower if mention.end < len(words) else ""
-    return words[mention.end - 1].lower in _OWNING or following in ("'s", "’s")
+    return mention.owner or words[mention.end - 1].lower in _OWNING or following in ("'s", "’s")
 
 
 def _wanted(words: Sequence[Word], outside: Sequence[int]) -> tuple[frozenset[str], list[Word]]:
     """Return the kinds of thing that the question wants and the noun that says so."""
     for place, i in enumerate(outside):
         word = words[i].lower
+        if word in _RELATIVE and i and (_is_content(words[i - 1]) or i - 1 not in outside):
+            continue  # "the person *who* founded it"
         if word in _WH_KINDS or word in ("what", "which", "how"):
             later = _coordinated(words, outside[place + 1 :])
             if later:
@@ -210,7 +267,7 @@ def _coordinated(words: Sequence[Word], rest: Sequence[int]) -> Sequence[int]:
 def _predicate_noun(words: Sequence[Word], rest: Sequence[int]) -> list[Word]:
     """Return the noun of "who is the [chairperson] of ...", nothing for "who founded ..."."""
     lead = [words[i].lower for i in rest[:3]]
-    if lead[:1] and lead[0] in _BE and any(word in ("the", "a", "an") for word in lead[1:]):
+    if lead[:1] and lead[0] in _BE and any(word in ("the", "a", "an", "'s", "’s") for word in lead[1:]):
         return _noun_after(words, rest[1:])[1]
     return []
 
@@ -226,9 +283,14 @@ def _noun_after(words: Sequence[Word], rest: Sequence[int]) -> tuple[frozenset[s
     for place, i in enumerate(rest):
         word = words[i]
         if not word.is_word or word.lower in FUNCTION_WORDS:
-            if focus and not _joins(words, word, rest[place + 1 : place + 2]):
+            if (
+                focus and word.lower in ("'s", "’s") and words[i - 1] is focus[-1]
+            ):  # what it owns is asked for
+                focus, kinds, headed = [], frozenset(), False
+            elif focus and not _joins(words, word, rest[place + 1 : place + 2]):
                 break
-            headed = bool(focus)
+            else:
+                headed = bool(focus)
             continue
         if (word.lower in CARRIERS and word.key not in _KIND_NOUNS) or _is_light(words, i):
             if focus:
@@ -267,7 +329,8 @@ def _form(words: Sequence[Word], visible: Iterable[int], mention: Mention) -> tu
     for i in visible:
         if mention.start <= i < mention.end:
             if i == mention.start or not form:
-                form += ["[x]", "s"] if words[mention.end - 1].lower in _OWNING else ["[x]"]
+                owner = mention.owner or words[mention.end - 1].lower in _OWNING
+                form += ["[x]", "s"] if owner else ["[x]"]
         elif words[i].is_word or words[i].lower in ("'s", "’s"):
             form.append(words[i].lower.strip("'’"))
     return tuple(form)
@@ -275,6 +338,6 @@ def _form(words: Sequence[Word], visible: Iterable[int], mention: Mention) -> tu
 
 def _masked(text: str, words: Sequence[Word], mention: Mention) -> str:
     first, last = words[mention.start], words[mention.end - 1]
-    mask = f"{_MASK}'s" if last.lower in _OWNING else _MASK
+    mask = f"{_MASK}'s" if mention.owner or last.lower in _OWNING else _MASK
     masked = f"{text[: first.start]}{mask}{text[last.end :]}"
     return " ".join(re.sub(r"[\"“”«»]", "", masked).split())

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ko_integrations.protocols import Embedder
-from ko_integrations.query.evidence import Nearness
+from ko_integrations.query.evidence import Near, Nearness
 from ko_integrations.query.paths import Candidate
 
 __all__ = ["ACCEPT", "Ranked", "rank"]
@@ -15,6 +15,8 @@ ACCEPT = 0.15
 
 _COMPARED, _BEHIND = 8, 0.35
 _PRIOR, _PATH, _FOCUS = 0.15, 0.3, 0.1
+_UNSAID = 4.0
+"""What each hop that the question does not speak of costs after the first, in log odds."""
 _USUAL_PATH, _USUAL_FOCUS = 0.5, 0.4
 
 
@@ -42,31 +44,37 @@ class Ranked:
         nothing about meaning.
         """
         fit = self.candidate.fit
-        implied = fit.coverage if min(fit.support) == 0 else 0.0  # a hop that the question does not speak of
         mean = sum(fit.support) / len(fit.support)
-        if self.path_near is None and not fit.exact:
+        if fit.exact:
+            logit = 2.7 + 2.7 * fit.focus
+        elif self.path_near is None:
+            implied = (
+                fit.coverage if min(fit.support) == 0 else 0.0
+            )  # a hop that the question does not speak of
             logit = 1.2 * fit.coverage + 1.7 * fit.loose + 3.7 * mean + 5.9 * fit.focus - 1.3 * fit.denied
-            logit += 1.1 * len(fit.support) - 2.8 * implied - 2.0 * fit.rival - 10.5
+            logit += 1.1 * len(fit.support) - 2.8 * implied - 10.5
         else:
-            path = 0.8 if self.path_near is None else self.path_near
             focus = 0.5 if self.focus_near is None else self.focus_near
-            logit = 1.0 * fit.coverage + 1.5 * fit.loose + 2.8 * mean + 5.2 * fit.focus - 1.1 * fit.denied
-            logit += 3.5 * path + 3.1 * focus + len(fit.support) + 3.0 * fit.exact - 2.9 * implied
-            logit += -1.6 * fit.rival - 13.4
-        logit -= fit.leap
+            logit = 0.6 * fit.coverage + 1.3 * fit.loose + 2.2 * fit.focus - 3.2 * fit.denied
+            logit += 0.2 * len(fit.support) + 2.4 * self.path_near + 0.5 * focus - 2.6
+        logit -= _UNSAID * max(fit.support.count(0) - 1, 0)
+        logit -= 1.6 * fit.rival + 4.0 * fit.clash + 1.6 * fit.lost + 4.0 * fit.other + 0.5 * fit.leap
         return math.sqrt(math.sqrt(self.candidate.asked.mention.prior)) / (1 + math.exp(-logit))
 
 
 def rank(candidates: Sequence[Candidate], embedder: Embedder, nearness: Nearness) -> list[Ranked]:
-    """Return the best candidates, best first. The embedder is asked once, and not at all for an exact form."""
+    """Return the best candidates, best first.
+
+    The embedder is asked for the question alone, and not at all for an exact form: what a predicate is called
+    is encoded once for all questions, and a path is as near as its predicates taken together.
+    """
     ranked = sorted((Ranked(c, _by_words(c)) for c in candidates), key=lambda r: -r.score)[:_COMPARED]
     ranked = [one for one in ranked if one.score >= ranked[0].score - _BEHIND]
     if not ranked or ranked[0].candidate.fit.exact or not nearness.tells_meaning(embedder):
         return ranked
     texts = list(dict.fromkeys(text for r in ranked for text in _texts(r.candidate)))
-    labels = list(dict.fromkeys(label for r in ranked for label in _labels(r.candidate)))
-    table = nearness.between(embedder, texts, labels)
-    near = {(text, label): table[i][j] for i, text in enumerate(texts) for j, label in enumerate(labels)}
+    labels = list(dict.fromkeys(profile.label for r in ranked for profile in r.candidate.profiles))
+    near = nearness.of(embedder, texts, labels)
     # The score tells paths apart by how much they explain, the probability by what they leave unexplained.
     return sorted((_with_meaning(r, near) for r in ranked), key=lambda r: -(r.score + r.probability))
 
@@ -80,19 +88,13 @@ def _texts(candidate: Candidate) -> list[str]:
     return [asked.masked, asked.focus_text] if asked.focus_text else [asked.masked]
 
 
-def _labels(candidate: Candidate) -> tuple[str, str]:
-    """Return the path in words, and its last predicate alone."""
-    labels = [profile.label for profile in reversed(candidate.profiles)]
-    return f"the {' of the '.join(labels)} of X", labels[0]
-
-
-def _with_meaning(ranked: Ranked, near: dict[tuple[str, str], float]) -> Ranked:
+def _with_meaning(ranked: Ranked, near: Near) -> Ranked:
     """Move the score by how much nearer in meaning a candidate is than is usual."""
     asked = ranked.candidate.asked
-    path, last = _labels(ranked.candidate)
-    path_near = near[asked.masked, path]
+    labels = [profile.label for profile in ranked.candidate.profiles]
+    path_near = near.path(asked.masked, labels)
     score = ranked.score + _PATH * (path_near - _USUAL_PATH)
-    focus_near = near[asked.focus_text, last] if asked.focus_text else None
+    focus_near = near.label(asked.focus_text, labels[-1]) if asked.focus_text else None
     if focus_near is not None:
         score += _FOCUS * (focus_near - _USUAL_FOCUS)
     return replace(ranked, score=score, path_near=path_near, focus_near=focus_near)

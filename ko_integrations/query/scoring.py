@@ -5,12 +5,17 @@ from dataclasses import dataclass
 
 from ko_integrations.query.lexicon import Lexicon, Profile
 from ko_integrations.query.question import ANY_KIND, Asked, Token
+from ko_integrations.query.words import CARRIERS
 
 __all__ = ["Fit", "explains", "fit"]
 
 _KIND_MATCH, _CLIP = 0.75, 0.9
 _RIVAL_MARGIN = 0.25
+_FAINT = 0.3
+_UNUSUAL = 0.95
+"""What an order of the words is worth beside the usual one."""
 _PLACES = frozenset({"place", "city", "country", "continent"})
+_WHEREABOUTS = _PLACES | {"organisation"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +29,10 @@ class Fit:
         focus: whether the last hop gives the kind of thing asked for (1 yes, 0.5 cannot tell, 0 no).
         denied: share of the content that no hop explains although some other predicate is called so.
         rival: another predicate is called by the noun asked for, and the last of this path is not.
+        clash: the last predicate holds another kind of thing than is asked for, and is not called so.
+        lost: a word that by itself names a predicate, and no hop explains.
+        other: the question names a sibling of the last predicate ("email password" of "wifi password"), or
+            something else that the subject has ("my car's colour" of "favourite colour").
         leap: the first hop is not spoken of, though the question gives the subject a noun of its own.
         exact: a question form of the last predicate says just this.
     """
@@ -34,6 +43,9 @@ class Fit:
     focus: float
     denied: float
     rival: bool
+    clash: bool
+    lost: bool
+    other: bool
     leap: bool
     exact: bool
 
@@ -79,16 +91,27 @@ def fit(asked: Asked, path: Sequence[Profile], lexicon: Lexicon, stated: frozens
             row[-1] = 1.0
     total = asked.weight or 1.0
     gained, ordered = _aligned(asked.tokens, strength, len(path))
+    if len(path) > 1:
+        for order in asked.orders:
+            other, shares = _aligned(
+                [asked.tokens[i] for i in order], [strength[i] for i in order], len(path)
+            )
+            if _UNUSUAL * other > gained:
+                gained, ordered = _UNUSUAL * other, shares
     loose, free = _unordered(asked.tokens, strength, len(path))
     exact = len(path) == 1 and path[0].concept in lexicon.asked_by(asked.form)
     support = tuple(min(1.0, max(a, 0.7 * b) / 0.6) for a, b in zip(ordered, free, strict=True))
+    focus = _focus(asked, path)
     return Fit(
         coverage=1.0 if exact else gained / total,
         loose=1.0 if exact else loose / total,
         support=(1.0,) if exact else support,
-        focus=_focus(asked, path),
+        focus=focus,
         denied=0.0 if exact else _denied(asked, strength, lexicon) / total,
         rival=not exact and _rivalled(asked, path[-1], lexicon),
+        clash=not exact and focus == 0.0,
+        lost=not exact and _has_lost(asked, strength, lexicon),
+        other=not exact and (_is_sibling(asked, path[-1], strength) or _owns_other(asked, strength, lexicon)),
         leap=asked.owned and len(path) > 1 and support[0] == 0,
         exact=exact,
     )
@@ -149,18 +172,67 @@ def _focus(asked: Asked, path: Sequence[Profile]) -> float:
 
 
 def _kind_fit(wanted: frozenset[str], given: frozenset[str]) -> float:
+    if wanted == _WHEREABOUTS and "person" in given:
+        return (
+            0.0  # "where" is answered by an organisation, but hardly by what is a person or an organisation
+        )
     if wanted & given:
         return 0.95
     return 0.5 if "place" in given and wanted & _PLACES else 0.0
 
 
 def _denied(asked: Asked, strength: Sequence[Sequence[float]], lexicon: Lexicon) -> float:
-    """Return the weight of the words that name a predicate, only none of this path."""
-    return sum(
-        token.weight * (1 - max(row))
-        for token, row in zip(asked.tokens, strength, strict=True)
-        if lexicon.calls(token.key) or token.name_like
+    """Return the weight of the words that name a predicate, only none of this path; without a word, all."""
+    return (
+        1.0
+        if not asked.tokens
+        else sum(
+            token.weight * (1 - max(row))
+            for token, row in zip(asked.tokens, strength, strict=True)
+            if lexicon.calls(token.key) or token.name_like
+        )
     )
+
+
+def _has_lost(asked: Asked, strength: Sequence[Sequence[float]], lexicon: Lexicon) -> bool:
+    return any(
+        lexicon.names(t.key) and max(row) <= _FAINT and not t.kinds and t.lower not in CARRIERS
+        for t, row in zip(asked.tokens, strength, strict=True)
+    )
+
+
+def _is_sibling(asked: Asked, last: Profile, strength: Sequence[Sequence[float]]) -> bool:
+    """Tell whether the question gives the noun of a predicate another attribute than the predicate's own.
+
+    "My email password" is not the wifi password, but "my password" may be, and so may "my home wifi password".
+    The same holds of names in a predicate: a "dose in children" asked for as "dose in Norway".
+    """
+    keys = {token.key for token in asked.tokens}
+    shared = [phrase for phrase in last.phrases if keys.intersection(phrase)]
+    if any(keys.issuperset(phrase) for phrase in last.phrases):
+        return False
+    if any(map(last.is_named_with, shared)) and any(
+        token.name_like and max(row) == 0 for token, row in zip(asked.tokens, strength, strict=True)
+    ):
+        return True
+    by_place = {token.place: token for token in asked.tokens}
+    heads = [t for phrase in shared if len(phrase) > 1 for t in asked.tokens if t.key == phrase[-1]]
+    before = [by_place[head.place - 1] for head in heads if head.place - 1 in by_place]
+    return any(token.lower not in CARRIERS and not _named(token, last) for token in before)
+
+
+def _owns_other(asked: Asked, strength: Sequence[Sequence[float]], lexicon: Lexicon) -> bool:
+    """Tell whether what the subject is said to own is something that no hop speaks of."""
+    if not asked.owned:
+        return False
+    explained = {token.place: max(row) > 0 for token, row in zip(asked.tokens, strength, strict=True)}
+    known = {token.place: lexicon.names(token.key) for token in asked.tokens}
+    place = asked.mention.end if asked.mention.end in explained else asked.mention.end + 1
+    if place not in explained:
+        return False
+    while place + 1 in explained:
+        place += 1
+    return known[place] and not explained[place]
 
 
 def _rivalled(asked: Asked, last: Profile, lexicon: Lexicon) -> bool:

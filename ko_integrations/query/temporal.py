@@ -26,6 +26,8 @@ class TemporalOperator:
         end: where it ends (exclusive), or None.
         anchor: words for an event or a value that stands for the time ("before *the Lakers*").
         ordinal: for `nth`, which one, from 1; for `previous`, how many steps back.
+        limit: for `trajectory` and `previous`, the last so many, or the first so many if negative; 0: all.
+        unit: what a duration is counted in.
         spans: the parts of the question (characters) that say all this.
     """
 
@@ -34,6 +36,8 @@ class TemporalOperator:
     end: datetime | None = None
     anchor: str | None = None
     ordinal: int = 1
+    limit: int = 0
+    unit: str = "day"
     spans: tuple[tuple[int, int], ...] = ()
 
     def without_time(self, question: str) -> str:
@@ -80,7 +84,7 @@ _ORDINALS = {
 _LATER = "|".join([*list(_ORDINALS)[1:], r"\d+(?:st|nd|rd|th)"])
 # "first name", "second language": part of what the attribute is called, not of time.
 _COMPOUND = (
-    r"(?!\s+(?:names?|lad(?:y|ies)|languages?|authors?|aid|cousins?|class|degree|floor|half|person|party"
+    r"(?!\s+(?:names?|lad(?:y|ies)|languages?|authors?|aid|cousins?|class|degree|floor|half|person(?!\s+(?:to|who|that)\b)|party"
     r"|place|foot)\b)"
 )
 # "was first developed" speaks of how something began, not of the first of several values.
@@ -89,9 +93,24 @@ _ANAPHOR = (
     r"(?:that|this|it|then|now|him|her|them|these|those"
     r"|the\s+(?:current|present|latest|last|change|update|move)(?:\s+one)?)"
 )
+_NUMBERS = {word: n + 2 for n, word in enumerate("two three four five six seven eight nine ten".split())}
+_SEVERAL = rf"(?P<several>{'|'.join(_NUMBERS)}|[2-9]|\d\d)"
+_SEVERAL_FIRST = _SEVERAL.replace("several", "many")
+_SPAN = r"(?!\s+(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|decades?|digits?|letters?|words?)\b)"
+_NEWEST = r"(?:last|latest|newest|most\s+recent)"
+_TREATED = (
+    r"(?:\s+(?:to|under|on|during|(?:over|through(?:out)?|in)\s+the\s+course\s+of)"
+    r"\s+(?:(?:the|his|her|their|my)\s+)?(?:treatment|therapy|chemotherapy|radiotherapy|chemo|medication)\b)"
+)
 _HISTORY = r"(?:history|timeline|trajectory|evolution|progression|chronology|succession)"
 _OPENING = r"^\W*(?:(?:and|so|but|do\s+you\s+know|tell\s+me)\s+)?"
 _END = r"(?=\s*[?.!]*\s*$)"
+# "Who originally coached it" asks for the first of several; where something comes from originally is an origin,
+# and who works for the network that originally aired it is asked of the present.
+_ORIGINALLY = (
+    rf"(?<!\bcome\s)(?<!\bcomes\s)(?<!\bcame\s)(?<!\bfrom\s)(?<!\bhail\s)(?<!\bhails\s)\boriginally\b{_END}"
+    r"|(?<=^who\s)originally\b"
+)
 
 # What is asked of the chain. The first that matches counts.
 _ASKED = _table(
@@ -99,13 +118,18 @@ _ASKED = _table(
               rf"(?=.*(?:{_CHANGE}|changes|updates))")),
     ("count", r"\b(?:what\s+is\s+)?(?:the\s+)?(?:number|count)\s+of\s+(?:times|changes|updates)\b"),
     ("count", r"\bhow\s+(?:many\s+times|often)\s+(?:has|have|had)\b"),
+    ("count", r"\bhow\s+many\s+changes\s+(?:of|in|to)\b"),
+    ("trajectory", rf"\b(?:the\s+)?(?:{_NEWEST}|first)\s+{_SEVERAL}\b{_SPAN}|\b{_SEVERAL_FIRST}\s+{_NEWEST}\b"),
     ("trajectory", rf"\bhow\s+(?:has|have|had|did|does|is|was|were)\b(?=.*{_CHANGE})"),
+    ("trajectory", r"\bwhat\s+(?:has\s+|have\s+)?happened\s+to\b"),
     ("trajectory", (rf"\b(?<!\ba\s)(?:the\s+)?(?:(?:full|complete|entire|whole|version|past)\s+)?{_HISTORY}"
                    r"(?<!in\shistory)(?:\s+(?:of|for|in))?\b")),
     ("trajectory", r"\bover\s+(?:the\s+(?:years|months|weeks|time)|time)\b|\bthrough(?:out)?\s+the\s+years\b"),
     ("trajectory", rf"\bwhat\s+(?:has\s+|have\s+|was\s+)?{_CHANGE}"),
-    ("ended", r"\buntil\s+when\b"),
-    ("when", r"\bsince\s+when\b|\bhow\s+long\s+ago\b"),
+    ("ended", r"\b(?:until|till|up\s+to|up\s+until)\s+(?:when|(?:what|which)\s+(?:year|date|day|month))\b"),
+    ("when", (r"\b(?:since|as\s+of|as\s+from|from)\s+(?:when|(?:what|which)\s+(?:year|date|day|month|time))\b"
+             r"|\bhow\s+long\s+ago\b")),
+    ("duration", r"\bhow\s+many\s+(?P<unit>day|week|month|year)s\s+(?:has|have|had|was|were|did)\b"),
     ("duration", r"\b(?:for\s+)?how\s+long\s+(?:has|have|had|is|was|were|did|does)\b"),
     ("when", rf"{_OPENING}(?:when|(?:(?:in|on|during|from|since)\s+)?(?:what|which)\s+(?:year|date|day|month|time))\b"),
     ("previous", rf"\b{_JUST}(?:before|prior\s+to)\s+{_ANAPHOR}(?=\s*(?:[?.!,]|$))"),
@@ -115,7 +139,7 @@ _ASKED = _table(
     ("previous", r"\b(?:old|past|earlier)(?=\s+(?!are|is|was|were|to|than)\w)(?<!how\sold)(?<!years\sold)|\bex-(?=\w)"),
     ("previous", rf"\bearlier{_END}|\bin\s+the\s+past\b"),
     ("first", (rf"\b(?:the\s+)?(?:very\s+)?(?:first{_COMPOUND}{_ADVERB}|initial(?:ly)?|earliest)\b"
-              rf"|\boriginally\b{_END}|\bat\s+first\b|\bto\s+begin\s+with\b")),
+              rf"|{_ORIGINALLY}|\bat\s+first\b|\bto\s+begin\s+with\b")),
     ("nth", rf"\b(?:the\s+)?(?P<n>{_LATER}){_COMPOUND}\b"),
     ("latest", rf"\b(?:most\s+recent(?:ly)?|latest|newest|last(?:\s+known)?{_COMPOUND})\b"),
     ("current", (r"\b(?:current(?:ly)?|present(?:ly)?|right\s+now|now|nowadays|at\s+(?:the|this)\s+moment"
@@ -128,11 +152,26 @@ _MEANWHILE = (
     r"|in\s+the\s+(?:days|era|time)\s+of"
 )
 
-# An event or a value that stands for the time.
+_AS = r"(?=\s+(?:as|in\s+the\s+(?:role|office|post|job|position)\s+of)\b)"
+_CAME = r"(?:come|came|comes)\s+(?:right\s+|just\s+|directly\s+|immediately\s+)?"
+_HOLDER = r"(?P<a>[^?]+?)"
+
+# An event or a value that stands for the time. Who succeeded one holder of a post is the next of its chain.
 _ANCHORS = _table(
+    ("after", rf"\b(?:is|was|were)\s+{_HOLDER}\s+(?:succeeded|followed|replaced)\s+by{_AS}"),
+    ("after", rf"\b(?:succeeded|followed|replaced|took\s+over\s+from|{_CAME}after)\s+{_HOLDER}{_AS}"),
+    ("after", rf"\b(?:is|was|were)\s+{_HOLDER}['’]s?\s+(?:immediate\s+|direct\s+)?successor{_AS}"),
+    ("before", rf"\b(?:preceded|{_CAME}before)\s+{_HOLDER}{_AS}"),
+    ("before", rf"\b(?:is|was|were)\s+{_HOLDER}['’]s?\s+(?:immediate\s+|direct\s+)?predecessor{_AS}"),
+    ("before", rf"(?<=\bwho)m?\s+did\s+{_HOLDER}\s+(?:succeed|follow|replace|take\s+over\s+from){_AS}"),
+    ("after", rf"\b{_JUST}after\s+{_HOLDER}{_AS}"),
+    ("before", rf"\b{_JUST}before\s+{_HOLDER}{_AS}"),
     ("before", rf"\b{_JUST}(?:before|prior\s+to)\s+{_ANCHOR}"),
     ("after", rf"\b{_JUST}after\s+{_ANCHOR}"),
-    ("as_of", rf"(?<=\w)(?<!since)(?<!until)\s+(?:{_MEANWHILE})\s+{_ANCHOR}"),
+    (
+        "as_of",
+        rf"(?<=\w)(?<!since)(?<!until)(?<!till)(?<!\bto)(?<!\bof)(?<!from)\s+(?:{_MEANWHILE})\s+{_ANCHOR}",
+    ),
 )
 _BEFORE_LAST = re.compile(
     r"\b(?:the\s+(?:one\s+)?)?(?:before\s+last|second\s+(?:to\s+)?last|last\s+but\s+one)\b", re.IGNORECASE
@@ -216,6 +255,10 @@ def _merged(period: TemporalOperator, kind: Kind, match: re.Match[str], rest: st
         return replace(period, spans=spans)
     if kind in ("count", "trajectory"):
         spans = (*spans, *(found.span() for found in _words_of_change(rest)))
+        spans = (*spans, *(found.span() for found in re.finditer(_TREATED, rest, re.IGNORECASE)))
+        period = replace(period, limit=_limit(match))
+    if kind == "duration" and (unit := match.groupdict().get("unit")):
+        period = replace(period, unit=unit.lower())
     if kind == "when" and _ENDED.search(rest):
         return replace(period, kind="ended", spans=spans)
     if kind == "when":
@@ -226,6 +269,14 @@ def _merged(period: TemporalOperator, kind: Kind, match: re.Match[str], rest: st
             period, kind=kind, ordinal=_ORDINALS.get(word) or int(re.sub(r"\D", "", word)), spans=spans
         )
     return replace(period, kind=kind, spans=spans)
+
+
+def _limit(match: re.Match[str]) -> int:
+    """Return of how many a trajectory is: the last three, or (negative) the first three; 0 for all."""
+    groups = match.groupdict()
+    word = (groups.get("several") or groups.get("many") or "").lower()
+    count = _NUMBERS.get(word) or int(word or 0)
+    return -count if re.search(r"\bfirst\b", match[0], re.IGNORECASE) else count
 
 
 def _when(period: TemporalOperator, spans: tuple[tuple[int, int], ...], rest: str) -> TemporalOperator:
@@ -240,4 +291,6 @@ def _when(period: TemporalOperator, spans: tuple[tuple[int, int], ...], rest: st
 
 
 def _words_of_change(rest: str) -> Iterator[re.Match[str]]:
-    return re.finditer(rf"{_CHANGE}|\b(?:has|have|had|did)\s+(?=\w)|\bchanges\b", rest, re.IGNORECASE)
+    return re.finditer(
+        rf"{_CHANGE}|\b(?:has|have|had|did)\s+(?=\w)|\bchanges\b|\b(?:seen|undergone)\b", rest, re.IGNORECASE
+    )
