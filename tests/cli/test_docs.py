@@ -37,8 +37,10 @@ def test_documentation_names_no_command_that_is_not_there():
     assert named == set(COMMANDS)
 
 
-def test_every_command_but_those_that_tell_a_story_prints_json():
+def test_every_command_on_a_store_prints_json():
+    """What measures, plays or writes pages has a form of its own for that, or none."""
+    others = {"ko demo", "ko experiment", "ko results"}
     without = {
         name for name, command in COMMANDS.items() if "json" not in {each.name for each in command.params}
     }
-    assert without == {"ko demo", "ko experiment"}
+    assert without <= others
