@@ -7,10 +7,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from itertools import count
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
+from weakref import WeakSet
 
 from pydantic import BaseModel, ConfigDict
 
@@ -37,10 +39,16 @@ from ko_integrations.testing import faults
 from ko_integrations.times import to_micros
 from ko_integrations.vocabulary import Vocabulary
 
-__all__ = ["Handle", "Stats", "open_handle"]
+__all__ = ["MEMORY", "Handle", "Stats", "open_handle", "opened_at"]
 
 LOG_FILE = "log.sqlite3"
 INDEX_FOLDER = "chroma"
+
+MEMORY = ":memory:"
+
+_opened: "WeakSet[Handle]" = WeakSet()
+_opened_lock = threading.Lock()
+_numbers = count()
 
 
 class Stats(BaseModel):
@@ -80,13 +88,19 @@ class _Depth(threading.local):
 
 
 class Handle:
-    """The open parts of a store. Thread-safe; of no use in a forked child."""
+    """The open parts of a store. Thread-safe; of no use in a forked child.
+
+    Attributes:
+        where: as it was opened.
+        place: names it, in this process and, but for a store in memory, in any other: a full path or a URL.
+    """
 
     def __init__(
         self, where: str, log: VersionLog, addresser: Addresser, sync: Synchroniser, depth: _Depth,
         clock: Callable[[], datetime] | None, compiler: Compiler | None, parser: QueryParser | None,
     ) -> None:  # fmt: skip
         self.where = where
+        self.place = f"{MEMORY}{uuid4().hex}" if where == MEMORY else _place_of(where)
         self.log = log
         self.addresser = addresser
         self.sync = sync
@@ -98,11 +112,19 @@ class Handle:
         self._closed = False
         self._close_lock = threading.Lock()
         self._depth = depth
+        with _opened_lock:
+            self._number = next(_numbers)
+            _opened.add(self)
 
     @property
     def closed(self) -> bool:
         """Whether it was closed."""
         return self._closed
+
+    @property
+    def usable(self) -> bool:
+        """Whether it is open, and was opened in this process."""
+        return not self._closed and os.getpid() == self._pid
 
     def check(self) -> "Handle":
         """Return this handle if it may be used here, its names up to date.
@@ -227,6 +249,21 @@ class Handle:
             self.log.close()
 
 
+def opened_at(name: str) -> Handle | None:
+    """Return the store that is open in this process at a place, the first one if it is open more than once.
+
+    `name` is a folder, a URL or a `Handle.place`. Data that names a store means the open one where there is one.
+    """
+    place = _place_of(name)
+    with _opened_lock:
+        found = [handle for handle in _opened if handle.place == place and handle.usable]
+    return min(found, key=lambda handle: handle._number, default=None)
+
+
+def _place_of(name: str) -> str:
+    return name if name.startswith(MEMORY) or "://" in name else str(Path(name).resolve())
+
+
 def _present(clock: Callable[[], datetime] | None) -> int:
     return time.time_ns() // 1_000 if clock is None else to_micros(clock(), "clock")
 
@@ -301,7 +338,7 @@ def _locate(where: str | PathLike[str]) -> tuple[str, Path | None]:
         InvalidInputError: no path and no URL.
     """
     text = check_text(fspath(where) if isinstance(where, PathLike) else where, "where")
-    if text == ":memory:" or "://" in text:
+    if text == MEMORY or "://" in text:
         return text, None
     folder = Path(text).absolute()  # should the process change its working directory
     return str(folder / LOG_FILE), folder

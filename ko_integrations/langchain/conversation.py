@@ -3,12 +3,13 @@
 from typing import Any
 
 from langchain_classic.base_memory import BaseMemory
-from pydantic import ConfigDict
+from pydantic import ConfigDict, PrivateAttr
 
 from ko_integrations.errors import InvalidInputError, KOError
+from ko_integrations.memory.hearing import MAX_BEFORE
 from ko_integrations.memory.prompt import render_facts
 from ko_integrations.memory.recall import recall
-from ko_integrations.memory.turns import Learnt, Said, learn
+from ko_integrations.memory.turns import Learnt, Said, context, learn
 from ko_integrations.store import KnowledgeStore
 
 __all__ = ["KOConversationMemory"]
@@ -38,6 +39,7 @@ class KOConversationMemory(BaseMemory):
     source: str | None = None
     last: Learnt | None = None
     """What came of the last turn."""
+    _heard: list[str] = PrivateAttr(default_factory=list)
 
     @property
     def memory_variables(self) -> list[str]:
@@ -56,10 +58,13 @@ class KOConversationMemory(BaseMemory):
 
     def save_context(self, inputs: dict[str, Any], outputs: dict[str, str]) -> None:  # noqa: ARG002 - the contract's
         """Store what the human input states; `last` says what came of it."""
-        self.last = learn(self.store, [Said(self._said(inputs), source=self.source)])
+        said = self._said(inputs)
+        self.last = learn(self.store, [Said(said, source=self.source, before=context(self._heard))])
+        self._heard = [*self._heard[1 - MAX_BEFORE :], said]
 
     def clear(self) -> None:
         """Erase the namespace of the store."""
+        self._heard = []
         self.store.erase_namespace()
 
     def _said(self, inputs: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ from llama_index.core.storage.chat_store.base_db import MessageStatus
 from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
 from pydantic import SerializerFunctionWrapHandler
 
-from ko_integrations.llama_index.memory_block import KOMemoryBlock
+from ko_integrations.llama_index.memory_block import KOMemoryBlock, spoken
 from ko_integrations.memory.turns import Survives
 from ko_integrations.store import KnowledgeStore
 
@@ -105,7 +105,9 @@ class KOMemory(Memory):
     async def aput_messages(self, messages: list[ChatMessage]) -> None:
         """Add messages, and store what they state."""
         if messages:
-            before = await self.sql_store.get_messages(self.session_id, status=MessageStatus.ACTIVE)
+            before: list[ChatMessage] = []
+            if spoken(messages):
+                before = await self.sql_store.get_messages(self.session_id, status=MessageStatus.ACTIVE)
             await super().aput_messages(messages)
             await self._learn(messages, said="new", before=before)
 

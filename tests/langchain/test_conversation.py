@@ -34,6 +34,16 @@ def test_a_classic_chain_reads_and_learns(store: KnowledgeStore, scripted: Any) 
     assert "Bern" not in model.prompt()
 
 
+def test_an_input_is_read_after_those_before_it(store: KnowledgeStore) -> None:
+    memory = KOConversationMemory(store=store)
+    for said in ("My sister Ann lives in Bern.", "She works for Acme."):
+        memory.save_context({"input": said}, {"output": "ok"})
+    assert store.read_exact("Ann", "employer").object == "Acme"
+    memory.clear()
+    memory.save_context({"input": "She works for Globex."}, {"output": "ok"})
+    assert list(store.snapshot()) == []
+
+
 def test_the_input_must_be_known_and_clear_erases(store: KnowledgeStore) -> None:
     memory = KOConversationMemory(store=store)
     assert memory.memory_variables == ["memory"]

@@ -1,8 +1,11 @@
 """`KOMemoryBlock` in LlamaIndex' `Memory`, and `KOMemory` in agents."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -347,6 +350,29 @@ async def test_an_agent_goes_on_from_a_saved_context(
     memory = await restored.store.get("memory")
     assert isinstance(memory, KOMemory)
     assert len(await memory.aget_all()) == 6
+
+
+GO_ON = """
+import asyncio, json, sys
+from llama_index.core.base.llms.types import ChatMessage
+from ko_integrations import KnowledgeStore
+from ko_integrations.embeddings import HashingEmbedder
+from ko_integrations.llama_index import KOMemory
+store = KnowledgeStore.open("store", embedder=HashingEmbedder())
+memory = KOMemory.from_dict(json.loads(sys.argv[1]))
+asyncio.run(memory.aput(ChatMessage(role="user", content="She works for Acme.")))
+print(store.namespace("s").read_exact("Ann", "employer").object, memory.facts.view("s").handle is store.handle)
+"""
+
+
+def test_a_memory_goes_on_in_another_process_with_the_store_that_is_open_there(tmp_path: Path) -> None:
+    with KnowledgeStore.open(tmp_path / "store", embedder=HashingEmbedder()) as opened:
+        memory = KOMemory.from_store(opened, session_id="s")
+        memory.put(user("My sister Ann lives in Bern."))
+        data = json.dumps(memory.to_dict())
+    command = [sys.executable, "-c", GO_ON, data]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stdout == "Acme True\n"
 
 
 # -- the main paper's example -----------------------------------------------------------------------------------
