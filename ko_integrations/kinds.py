@@ -24,7 +24,7 @@ __all__ = [
 
 CLOSED_KINDS = frozenset(
     "country continent language religion instrument genre occupation playing_position sport field colour diet "
-    "marital_status programming_language currency time_span distance party date number quantity phone email".split()
+    "marital_status programming_language currency time_span distance party broadcaster date number quantity phone email".split()
 )
 """Kinds whose members are mostly listed: a name of none of them is probably of no such kind."""
 PLACE_KINDS = frozenset(("city", "country", "place", "continent"))
@@ -44,7 +44,7 @@ _SHAPES = tuple(
         (r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+", "email"),
         (r"(?:\+\d{1,3}[ .-]?)?(?:\(\d{1,5}\)[ .-]?)?\d{2,5}(?:[ .-]\d{2,5}){1,5}(?: ?(?:x|ext\.?) ?\d+)?", "phone"),
         (r"\+?\d{9,15}", "phone number"),
-        (r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[-+]?\d+(?:\.\d+)?(?: (?:thousand|million|billion|trillion))?", "number"),
+        (r"(?:about |around |some |over |nearly |almost |approximately |roughly |~)?[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?:about |around |some |over |nearly |almost |approximately |roughly |~)?[-+]?\d+(?:\.\d+)?(?: (?:thousand|million|billion|trillion))?", "number"),
         (r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|a hundred)", "number"),
         (r"(?:about |around |over |nearly |almost |approximately |~)?\d[\d,]*(?:\.\d+)?[ -]?(?:hours?|minutes?|mins?|seconds?|days?|weeks?|months?|years?)(?: .*)?", "quantity time_span"),
         (r"(?:about |around |over |nearly |almost |approximately |~)?\d[\d,]*(?:\.\d+)?[ -]?(?:mm|cm|m|km|ft|feet|foot|inch(?:es)?|miles?|yards?|met(?:er|re)s?|kilomet(?:er|re)s?|centimet(?:er|re)s?)(?: .*)?", "quantity distance"),
@@ -58,7 +58,7 @@ _SHAPES = tuple(
         (r".+ (?:prize|award|awards|medal|medal of \w+|honou?r|trophy|fellowship|scholarship|cup)|(?:order|medal|legion) of .+", "award"),
         (r"(?:.+ )?(?:university|college|school|academy|institute|polytechnic|conservatory|seminary)(?: (?:of|for|at) .+)?|(?:university|college|school|institute|academy) .+", "organisation"),
         (r"(?:.+ )?(?:party|democrats|conservatives|republicans|greens)", "party organisation"),
-        (r".+ (?:inc|inc\.|ltd|ltd\.|llc|gmbh|ag|plc|corp|corp\.|corporation|company|co\.|group|holdings|bank|airlines|airways|motors|motor company|industries|systems|technologies|software|labs|laboratories|pharmaceuticals|foundation|association|society|union|party|committee|council|commission|agency|ministry|department|orchestra|philharmonic|choir|ensemble|band|quartet|trio|club|fc|f\.c\.|united|city fc|hospital|clinic|museum|library|press|publishing|publishers|studios?|pictures|films|productions|games|interactive|newspaper|times|post|federation|league|army|navy|air force|church|institute|organi[sz]ation)", "organisation"),
+        (r".+ (?:inc|inc\.|ltd|ltd\.|llc|gmbh|ag|plc|corp|corp\.|corporation|company|co\.|group|holdings|bank|airlines|airways|motors|motor company|industries|systems|technologies|software|labs|laboratories|pharmaceuticals|foundation|association|society|union|party|committee|council|commission|agency|ministry|department|orchestra|philharmonic|choir|ensemble|band|quartet|trio|club|fc|f\.c\.|united|city fc|hospital|clinic|museum|library|press|publishing|publishers|studios?|pictures|films|productions|games|interactive|newspaper|times|post|federation|league|army|navy|air force|church|institute|organi[sz]ation|dynamics|turbines|engineering|energy|electronics|robotics|instruments|foods|brothers|bros|partners|consulting|logistics|solutions|services|enterprises|brewery|works|pharma|biotech|therapeutics|insurance|railways|rail|shipping|steel|oil|telecom|telecommunications|analytics|aerospace|automotive|chemicals|semiconductors|networks|ventures|capital partners)", "organisation"),
         (r"(?:president|prime minister|vice president|minister|secretary|secretary of state|governor|mayor|senator|ambassador|chancellor|bishop|archbishop|cardinal|patriarch|abbot|pope|judge|chief justice|speaker|member of (?:parliament|congress)|king|queen|emperor|ceo|cto|cfo|director|chairman|chair|head) (?:of|for|to|in) .+|(?:deputy|vice|lord|auxiliary|chief|first|foreign|attorney) (?:.+)", "position"),
         (r".+ (?:county|province|district|region|oblast|prefecture|municipality|department|canton|parish|borough|island|islands|valley|peninsula|bay|park|street|avenue|road|square|palace|castle|mountains?|river|lake|sea|ocean|building|tower|village|territory|state|raion|township|voivodeship|governorate)", "place"),
         (r"(?:lake|mount|river|mt\.|cape|gulf of|bay of|isle of|province of|county of|state of|kingdom of|duchy of) .+", "place"),
@@ -179,7 +179,7 @@ def pronoun_of(name: str) -> str | None:
     if len(words) > 1 and words[0] in ("Mrs", "Ms", "Miss", "Queen", "Princess", "Lady", "Dame"):
         return "she"
     if len(words) > 1 and words[0] in ("Dr", "Prof", "Professor"):
-        words = words[1:]
+        words = words[1:] if len(words) > 2 else []  # "Dr. Chen" has a family name
     return _given_names().get(words[0]) if words else None
 
 

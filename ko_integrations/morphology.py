@@ -8,7 +8,7 @@ Only inflection is undone (number, tense, British and American spelling), never 
 import re
 from functools import lru_cache
 
-__all__ = ["ARTICLES", "BE", "HAVE", "PREPOSITIONS", "is_bare", "is_participle", "lemma"]
+__all__ = ["ARTICLES", "BE", "HAVE", "PAST_FORMS", "PREPOSITIONS", "is_bare", "is_participle", "lemma"]
 
 BE = frozenset("be is are am was were been being 's 're 'm isn't aren't wasn't weren't".split())
 HAVE = frozenset("have has had having".split())
@@ -169,3 +169,10 @@ _PARTICIPLES = frozenset(
     "born written sung spoken made taken given held bought built sold led begun drawn chosen taught worn eaten "
     "driven known grown won shot met paid kept shown set found wed".split()
 )
+
+PAST_FORMS = frozenset(
+    "wrote sang spoke made took gave got held bought built sold led left began became came ran rose died drew "
+    "chose taught thought wore ate drove fell fought knew grew won stood sat spent shot met lost paid kept "
+    "learnt went had did was were found wed".split()
+)
+"""Past forms that do not end in "-ed"."""

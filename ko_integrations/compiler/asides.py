@@ -35,6 +35,11 @@ _IGNORANT = re.compile(
     re.IGNORECASE,
 )
 """A preamble that tells what the speaker does not know: something other than what follows."""
+_SPOKEN = re.compile(
+    r"^(?:please )?(?:say|translate|repeat|write|print|paraphrase|summari[sz]e|spell|pronounce|quote|type|sing|read)\b",
+    re.IGNORECASE,
+)
+"""What follows is to be said, not stated."""
 _COMMA = re.compile(r"^(?P<pre>[^:,.!?\"“]{2,60}), (?:but |and |so )?(?P<rest>\S.*)$")
 _OPENING = (
     PREPOSITIONS
@@ -121,7 +126,10 @@ def is_unreal(text: str, finite: Callable[[str], bool]) -> bool:
     """Return whether a sentence opens with what makes the rest unreal ("in the novel, ...")."""
     match = _COLON.match(text) or _COMMA.match(text)
     return bool(
-        match and match["pre"][:1].islower() and _UNREAL.search(match["pre"]) and not finite(match["pre"])
+        match
+        and (match["pre"][:1].islower() or match["pre"].split(" ", 1)[0].lower() in PREPOSITIONS)
+        and _UNREAL.search(match["pre"])
+        and not finite(match["pre"])
     )
 
 
@@ -155,6 +163,8 @@ def _after_preamble(text: str, finite: Callable[[str], bool]) -> str:
 
 def _is_preamble(pre: str, rest: str, *, colon: bool, finite: Callable[[str], bool]) -> bool:
     """Whether words before a colon or comma hold no subject, no name and no time, and a clause follows."""
+    if _SPOKEN.match(pre):
+        return False
     if _IGNORANT.match(pre):
         return _STARTS.match(rest) is not None and finite(rest)
     words = pre.split()
@@ -214,7 +224,7 @@ _NAME = re.compile(
     r"(?:[Pp]atient )?(?<![\w’'-])(?:[A-Z]\.){2,}|(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?(?<![\w’'-])[A-Z][\w-]*[\w](?:(?: (?:of|van|de|der|von|da|del|al|bin))? [A-Z][\w-]+)*"
 )
 _NO_NAME = _CALENDAR | frozenset(
-    "I I'm We You He She It They My Our His Her Its Their Your This That These Those The A An There Here Have Has Had Is Are Was Were Do Does Did Can Could Will Would "
+    "BACKGROUND METHODS RESULTS CONCLUSION CONCLUSIONS OBJECTIVE OBJECTIVES FINDINGS DISCUSSION NOTE UPDATE I I'm We You He She It They My Our His Her Its Their Your This That These Those The A An There Here Have Has Had Is Are Was Were Do Does Did Can Could Will Would "
     "Should What Who Where When Why How Which Everyone Everybody Nobody Someone Something Nothing Everything Anyone Both All Some Many Most Few Each Every Thanks Thank Yesterday "
     "Today Tomorrow Tonight Please Hello Hi Hey Yes No Ok Okay And But Or So If Then Also Not Just Really Weather Work Lunch Dinner Breakfast Traffic Therapy Pain Food Music Coffee "
     "Tea School Life Surgery Follow-up Look Good Great Nice Sorry Lovely Let Let's Got Met Saw Ran Had Went Spoke Talked Mum Dad People Meet Say Ask See Call".split()

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator
 from ko_integrations.compiler.definitions import definition, unbracketed
 from ko_integrations.compiler.gapping import ungapped
 from ko_integrations.compiler.patterns import PatternIndex
+from ko_integrations.compiler.rewriting import past_of, rewritten
 from ko_integrations.compiler.text import INHERITED, Token, keys_of, tokens_of, unstopped
 from ko_integrations.kinds import demonym_of, kinds_of
-from ko_integrations.morphology import ARTICLES, PREPOSITIONS, is_participle
+from ko_integrations.morphology import ARTICLES, PAST_FORMS, PREPOSITIONS, is_participle
 
 __all__ = ["ANTECEDENT", "ClauseSplitter"]
 
@@ -28,13 +29,6 @@ _MOST_COMMAS = 80
 _RELATIVE = frozenset(("who", "which", "that", "whose"))
 _CUTS = frozenset("because although though while when whereas".split())
 _SUBJECTS = frozenset("he she it they we i this his her its their my our there".split())
-_SUCH_AS = re.compile(r"^(?:the |The )?(?P<class>.+?),? (?:such as|like|including) (?P<names>[A-Z].+)$")
-_FRONTED = re.compile(
-    r"^(?:[Aa]s (?P<role>an? [^,]+)|(?P<verb>Born|[A-Z]\w+ed) (?P<rest>(?:in|by|at|from|on|after|to|as) [^,]+)), (?P<main>.+)$"
-)
-_AFTER = re.compile(
-    r"^(?:After|Since|Upon|On) (?P<verb>[a-z]+)ing (?P<rest>(?:from|at|to|in|as|with|for|[A-Z]|his|her|the) ?[^,]*), (?P<main>.+)$"
-)
 _AGED = re.compile(r"^(?P<age>\d{1,3})[- ](?:year|yr)s?[- ]old\b,? ?(?P<rest>.*)$")
 _COPULA = re.compile(
     r"^(?P<subject>.+?)(?: (?:is|am|are|was|were)|['’](?:s|m|re))(?P<now> (?:currently|now|also|still))? (?P<article>an? )?(?P<complement>\S.*)$"
@@ -52,16 +46,31 @@ _PLACED = re.compile(
     r"^(?P<name>(?:The )?[A-Z][\w.'’&-]*(?: [A-Z][\w.'’&-]*){0,5}) (?P<where>(?:in|from) (?:the )?[A-Z][\w.'’&-]*(?: [A-Z][\w.'’&-]*){0,4})$"
 )
 _BORN = re.compile(r"^(?P<where>[A-Z]\w+)-born (?P<rest>[a-z].*)$")
-_WITH_RELATIVE = re.compile(
-    r"^(?P<owner>[A-Z][\w'’-]*(?: [A-Z][\w'’.-]*)*) and (?:his|her|their) (?P<noun>[a-z]+),? (?P<name>[A-Z][\w'’-]*(?: [A-Z][\w'’.-]*)*),? (?P<rest>(?:are|were|have|live|lived|work|worked|moved|run|own|founded|share)\b.+)$"
+_SOMEBODYS = re.compile(
+    r"^(?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir) (?:[a-z]+ )?(?:son|daughter|brother|sister|wife|husband|mother|father|mum|mom|dad|dog|cat|friend|boss|partner|kid|baby)(?: [A-Z]\w+)?$"
 )
-_RELATIVE_NAMED = re.compile(
-    r"^(?P<owner>[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir|[A-Z]\S*(?: [A-Z]\S*)*['’]s?) (?P<noun>[a-z]+), (?P<name>(?:(?:the|an?) [a-z -]+ )?[A-Z][\w'’-]*(?: [A-Z][\w'’.-]*)*), (?P<main>[a-z]\w+ .+)$"
-)
-_COUPLED = re.compile(
-    r"^(?P<one>\S+(?: \S+)?) and (?P<two>\S+(?: \S+)?) (?P<rest>(?:are|were|have|live|lived|work|worked|speak|study|studied|play|moved) (?!married|friends|siblings|engaged|dating|partners|neighbours|neighbors|twin|sister|brothers|sisters|a couple).+)$"
-)
+_BOTH = re.compile(r"^(?P<one>[a-z][\w -]*?) and (?P<two>[a-z][\w -]* (?:to|of|in|at|with|for) .+)$")
 _PERSONAL = frozenset("I i he she He She we".split())
+_LEARNING = frozenset("student pupil graduate undergraduate alumnus alumna apprentice patient".split())
+_BETWEEN = frozenset(
+    (
+        "and",
+        "but",
+        "also",
+        "then",
+        ",",
+        "later",
+        "subsequently",
+        "eventually",
+        "afterwards",
+        "now",
+        "currently",
+    )
+)
+_ENDING_VERBS = frozenset(("quit", "left", "stop", "resign", "retir"))
+_ONGOING = frozenset(
+    "becoming succeeding replacing joining serving working living moving marrying winning receiving earning leaving".split()
+)
 _SEXES = frozenset("man woman boy girl male female gentleman lady".split())
 
 
@@ -74,7 +83,7 @@ class ClauseSplitter:
     def __init__(self, index: PatternIndex, reads: Callable[[str], bool] = lambda _: False) -> None:
         self._index = index
         self._reads = reads
-        self._verbs = index.verbs
+        self._verbs = index.verbs | _ENDING_VERBS
 
     def clauses(self, sentence: str) -> Iterator[str]:
         """Yield the simple clauses of a sentence, in order."""
@@ -82,40 +91,14 @@ class ClauseSplitter:
         if not _TRIGGER.search(sentence) or sentence.count(",") + sentence.count(";") > _MOST_COMMAS:
             yield sentence
             return
-        if match := _SUCH_AS.match(sentence):
-            words = match["class"].split(" ")
-            if not any(self._finite(token) for token in tokens_of(match["class"])) and words[-1].islower():
-                yield f"{match['names']} is a {' '.join(words[:-1])} {words[-1].removesuffix('s')}"
-                return
-        if match := _WITH_RELATIVE.match(sentence):
-            yield f"{match['owner']}'s {match['noun']} is {match['name']}"
-            yield from (f"{name} {match['rest']}" for name in (match["owner"], match["name"]))
-            return
-        if match := _RELATIVE_NAMED.match(sentence):
-            yield f"{match['owner']} {match['noun']} is {match['name']}"
-            yield from self.clauses(f"{match['name']} {match['main']}")
-            return
-        if match := _FRONTED.match(sentence):
-            subject = self._leading_name(match["main"])
-            if subject:
-                predicate = match["role"] or f"{match['verb'].lower()} {match['rest']}"
-                yield f"{subject} is {predicate}"
-                if subject != match["main"]:
-                    yield from self.clauses(match["main"])
-                return
-        if (pair := _COUPLED.match(sentence)) and all(
-            "person" in kinds_of(pair[name]) for name in ("one", "two")
-        ):
-            yield from (f"{pair[name]} {pair['rest']}" for name in ("one", "two"))
+        if parts := rewritten(sentence, self.finite, self._leading_name):
+            for part in parts:
+                yield from [part] if part == sentence else self.clauses(part)
             return
         if "(" in sentence and (parts := list(unbracketed(sentence))):
             *said, rest = parts
             yield from said
             yield from [rest] if rest in said or not self.finite(rest) else self.clauses(rest)
-            return
-        if (after := _AFTER.match(sentence)) and (subject := self._leading_name(after["main"])):
-            yield f"{subject} {_past(after['verb'])} {after['rest']}"
-            yield from self.clauses(after["main"])
             return
         if gapped := ungapped(sentence, self.finite):
             for clause in gapped:
@@ -130,11 +113,11 @@ class ClauseSplitter:
         return any(self._finite(token, base=_takes_base(tokens)) for token in tokens)
 
     def _finite(self, token: Token, *, base: bool = False) -> bool:
-        if token.key in ("be", "have") or token.text in ("has", "have", "had"):
+        if token.key in ("be", "have") or token.text in ("has", "have", "had", "'ve", "’ve"):
             return True
         if not token.text.islower() or token.key not in self._verbs or token.text.endswith("ing"):
             return False
-        return base or token.text.endswith(("s", "ed")) or token.text in _PAST
+        return base or token.text.endswith(("s", "ed")) or token.text in PAST_FORMS
 
     def _leading_name(self, text: str) -> str:
         tokens = tokens_of(text)
@@ -223,13 +206,7 @@ class ClauseSplitter:
 
     def _joined(self, text: str, tokens: list[Token], number: int, head: str, seen: bool) -> list[str] | None:
         following = number + 1
-        while following < len(tokens) and tokens[following].text.lower() in (
-            "and",
-            "but",
-            "also",
-            "then",
-            ",",
-        ):
+        while following < len(tokens) and tokens[following].text.lower() in _BETWEEN:
             following += 1
         if following >= len(tokens):
             return None
@@ -246,6 +223,9 @@ class ClauseSplitter:
             return [*self._split(head), *self._split(rest)]
         if not comma or following != number + 1:
             return None
+        if seen and after.text in _ONGOING:
+            ongoing = f"{INHERITED} {past_of(after.text[:-3])}{rest[len(after.text) :]}"
+            return [*self._split(head), *self._split(ongoing)]
         return self._apposed(text, tokens, following, head, seen)
 
     def _is_noun(self, token: Token) -> bool:
@@ -292,6 +272,8 @@ class ClauseSplitter:
             and tokens[place + 1].text[0].isupper()
         ):
             pass
+        elif following == "of" and not seen and self._is_noun(after):
+            inserted = f"the {inserted}"
         elif not (
             after.text.lower() in ARTICLES
             or aged
@@ -329,7 +311,16 @@ class ClauseSplitter:
             yield clause
             return
         subject, rest = match["subject"], match["complement"]
-        if rest.isdigit() and len(rest) < 3 and (subject in _PERSONAL or "person" in kinds_of(subject)):
+        if two := _BOTH.match(rest):
+            both = [f"{subject} is {two[name]}" for name in ("one", "two")]
+            if self._reads(both[1]):
+                yield from both
+                return
+        if (
+            rest.isdigit()
+            and len(rest) < 3
+            and (subject in _PERSONAL or "person" in kinds_of(subject) or _SOMEBODYS.match(subject))
+        ):
             yield f"{subject} is {rest} years old"
             return
         if (born := _BORN.match(rest)) and (country := demonym_of(born["where"])):
@@ -355,7 +346,15 @@ class ClauseSplitter:
         ):
             yield f"{subject} is a citizen of {demonym_of(first)}"
             rest = " ".join(words[1:])
-        if (job := _EMPLOYED.match(rest)) and "occupation" in kinds_of(_until_link(job["role"])):
+        if (job := _EMPLOYED.match(rest)) and "party" in kinds_of(job["where"]):
+            yield f"{subject} works as {job['role']}"
+            yield f"{subject} is a member of {job['where']}"
+            return
+        if (
+            (job := _EMPLOYED.match(rest))
+            and job["role"].rsplit(" ", 1)[-1] not in _LEARNING
+            and "occupation" in kinds_of(_until_link(job["role"]))
+        ):
             yield f"{subject} works as {job['role']}"
             yield f"{subject} works {job['link']} {job['where']}"
             return
@@ -366,11 +365,6 @@ class ClauseSplitter:
             yield f"{subject} is a {rest}"
 
 
-def _past(stem: str) -> str:
-    """The past tense for the stem of an "-ing" form, good enough to be found under its lemma."""
-    return f"{stem}ed"
-
-
 def _takes_base(tokens: list[Token]) -> bool:
     """Whether the subject takes a verb without an ending ("I work")."""
     return bool(tokens) and tokens[0].text in ("I", "i", "We", "we", "They", "they", "You", INHERITED)
@@ -379,9 +373,3 @@ def _takes_base(tokens: list[Token]) -> bool:
 def _until_link(text: str) -> str:
     """The noun phrase before a preposition: "professor" of "professor of physics"."""
     return re.split(r" (?:of|in|at|for|with|from|on|who|and)\b|,", text, maxsplit=1)[0].strip()
-
-
-_PAST = frozenset(
-    "wrote sang spoke made took gave got held bought built sold led left began became came ran rose died drew chose taught thought wore ate "
-    "drove fell fought knew grew won stood sat spent shot met lost paid kept learnt went had did was were found wed".split()
-)

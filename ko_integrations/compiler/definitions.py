@@ -18,6 +18,8 @@ _RANGE = re.compile(
 _BORN = re.compile(
     r"^(?P<verb>born|b\.|died|d\.) (?P<when>[^,;]+?(?:, \d{4})?)(?:,? (?:in|at) (?P<where>[A-Z][^;]*))?$"
 )
+_BORN_IN = re.compile(r"^born (?:in|at|near) (?P<where>[A-Z].*)$")
+_SINCE = re.compile(r"^(?:est\.?|estd\.?|established|founded|since)(?: in)? (?P<year>\d{4})$")
 _INSERTED = re.compile(r"^(?:(?:[a-z]+|C[ETF]O) [^()]+|\d{1,3})$")
 _ABBREVIATION = re.compile(r"^[A-Z][A-Z\d&.-]{1,7}$")
 _PRONUNCIATION = re.compile(r"^(?:[A-Z]\w+: |pronounced|listen|IPA|/|\[|née |simplified|from )|[;:]")
@@ -59,11 +61,15 @@ def _said(name: str, inside: str, rest: str) -> Iterator[str]:
         if not (lived["born"].isdigit() and lived["died"].isdigit()) or _is_person(name, rest):
             yield f"{name} was born on {lived['born']}"
             yield f"{name} died on {lived['died']}"
+    elif placed := _BORN_IN.match(inside):
+        yield f"{name} was born in {placed['where']}"
     elif event := _BORN.match(inside):
         verb = "was born" if event["verb"].startswith("b") else "died"
         yield f"{name} {verb} on {event['when']}"
         if event["where"]:
             yield f"{name} {verb} in {event['where']}"
+    elif since := _SINCE.match(inside):
+        yield f"{name} was founded in {since['year']}"
     elif _ABBREVIATION.match(inside):
         yield f"{name} is also known as {inside}"
     elif _INSERTED.match(inside):
@@ -89,8 +95,10 @@ def definition(subject: str, complement: str) -> list[str]:
     words = complement.split(" ")
     end = next((number for number in range(1, len(words)) if _opens(words, number)), len(words))
     phrase, tail = words[:end], " ".join(words[end:])
-    if "of" in phrase or "," in phrase[-1]:
+    if "," in phrase[-1] or "of" in phrase[:1] or "of" in phrase and not tail.startswith("by "):
         return []
+    if "of" in phrase:  # "a collection of poems by ..."
+        phrase = phrase[: phrase.index("of")]
     head = phrase[-1].lower()
     found = list(_modifiers(subject, phrase[:-1], head))
     return found + [_predicated(subject, head, part) for part in _parts(tail)]

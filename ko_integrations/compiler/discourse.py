@@ -57,6 +57,10 @@ _KINDS_OF_NOUNS = {
 }  # fmt: skip
 
 
+_ACCOMPANIED = re.compile(r" (?:with|who) .*$")
+_CAPITALS = re.compile(r"^[A-Z][A-Z\d&]+$")
+
+
 @dataclass(slots=True)
 class _Mention:
     name: str
@@ -128,16 +132,27 @@ class Discourse:
             return self._by_pronoun(lower, speaker)
         if match := _POSSESSED.match(text):
             return self._possessed(match, speaker)
-        if match := _DESCRIBED.match(text):
+        if (match := _DESCRIBED.match(text)) and not bare(text)[1]:
             return self._described(match["noun"].lower()) or match["noun"]
         if match := _NAMED.match(text):
             text = match["name"]
         name = bare(text)[0]
+        if not name[:1].isupper():
+            name = _ACCOMPANIED.sub("", name)
         if name[:4] in ("The ", "the ") and name.rsplit(" ", 1)[-1].islower():
             name = name[4:]
         if name[:4] in ("The ", "the ") and country_named(name):
             name = name[4:]
         return self._by_short_name(name) or name
+
+    def pair(self) -> tuple[str, ...]:
+        """The two persons that "they" means, where the text speaks of exactly two; else nobody."""
+        persons = [
+            known.name
+            for known in self._mentions
+            if known.pronoun in ("he", "she") or "person" in known.kinds
+        ]
+        return tuple(persons) if len(persons) == 2 else ()
 
     def _possessed(self, match: re.Match[str], speaker: str) -> str | None:
         """ "My brother" is a subject of its own: "user's brother"; "my brother Tom" is Tom."""
@@ -152,7 +167,8 @@ class Discourse:
         for known in reversed(self._mentions):
             if group in ("he", "she"):
                 if (
-                    known.kinds & _OBJECTS
+                    _CAPITALS.match(known.name)
+                    or known.kinds & _OBJECTS
                     and pronoun_of(known.name) != group  # Sofia is a city and a woman
                     or known.name == speaker == "user"
                     or known.pronoun not in (None, "they", group)
@@ -161,8 +177,10 @@ class Discourse:
             elif group in ("it", "its", "this", "that"):
                 if "person" in known.kinds or known.name == speaker or known.pronoun in ("he", "she"):
                     continue
-            elif known.name == speaker:
-                continue
+            elif known.name == speaker or known.pronoun in ("he", "she"):
+                continue  # "they" are several, or of no told sex
+            if group in ("he", "she") and known.pronoun is None:
+                known.pronoun = group  # from now on the text has told
             return known.name
         return None
 

@@ -3,6 +3,7 @@
 import re
 
 from ko_integrations.compiler.text import FIRST_PERSON, words_in
+from ko_integrations.kinds import kinds_of
 
 __all__ = ["Denial", "denial", "no_statement", "plain"]
 
@@ -14,11 +15,12 @@ _QUESTION = re.compile(
 )
 _INVERTED = re.compile(r"^(?:Is|Are|Was|Were|Do|Does|Did|Can|Could|Will|Would|Should|Has|Have|Had) \w+")
 _SUPPOSED = re.compile(
-    r"^(?:If|Unless|Whether|Suppose|Supposing|Imagine|Assume|Assuming|Hypothetically|Let's say|What if|Maybe|Perhaps|Possibly|In theory|"
+    r"^(?:Had|Were|Should) (?:[A-Z]\w+|I|we|he|she|they|it|the) [^,]+, |^(?:If|Unless|Whether|Suppose|Supposing|Imagine|Assume|Assuming|Hypothetically|Let's say|What if|Maybe|Perhaps|Possibly|In theory|"
     r"For example|For instance|Wish|Hoping|Hopefully|Planning to|Thinking (?:of|about)) |\b(?:if|unless|whether|suppose|supposing|imagine|imagining|assume|assuming|hypothetically|let's say|what if|maybe|perhaps|possibly|"
     r"would|wouldn't|might|could|couldn't|should|shouldn't|ought to|i think|i guess|i believe|i suspect|i assume|i wonder|i'm not sure|"
-    r"not sure|may be|may have|may become|i wish|wish i|i'd (?:like|love)|pretend|in theory|as if|as though|"
+    r"not sure|(?<!\d )(?<!in )(?<!on )(?<!of )may (?!\d)(?=[a-z])|(?:almost|nearly) [a-z]+ed|probably|i wish|wish i|i'd (?:like|love)|pretend|in theory|as if|as though|"
     r"(?:thinking|dreaming|considering|contemplating|planning|tempted|about) (?:of|about|on|to)|plan(?:s|ned)? to|considering|"
+    r"(?:fail|refuse|decline|try|tri|attempt|offer|threaten|expect|suppose|ask|mean|need|forg[eo]t|appl|hop|wait)(?:ed|d|ing|s|es|ied|ies)? (?:yet )?to (?=[a-z]+\b)|unable to|supposed to|meant to|"
     r"want(?:s)? to (?!be called)|hop(?:e|es|ing) to|rumou?r(?:s|ed)?|for example|e\.g\.|for instance|likely|I (?:think|guess|believe|suspect|assume|wonder|wish)|I'm not sure|I'd (?:like|love))\b",
 )
 _REPORTED = re.compile(
@@ -47,8 +49,8 @@ _VERB_INSIDE = re.compile(r"[\"“](?:I|We|You|He|She|They|My)\b")
 _OPENER = re.compile(
     r"^(?:(?:please )?(?:remember|note|keep in mind|be aware|fyi|for the record|for your information|just so you know|btw|by the way|ps|p\.s\.|"
     r"just to let you know|let me tell you|i want you to know|you should know|heads[- ]up|update|correction|reminder|background|methods|results|conclusions?|objective|discussion|summary|findings|note|fun fact|in fact|as a matter of fact|"
-    r"good news|bad news|quick note|important)\b(?: that)?[:,]?|(?:oh|well|ok|okay|so|hi|hey|hello|yes|yeah|yep|no|nope|sorry|oops|right|sure|thanks|thank you|actually|hmm|ah|"
-    r"also|and|but|anyway|indeed|no wait|wait|my bad|correction|plus|additionally|moreover|furthermore|meanwhile|unfortunately|sadly|luckily|fortunately|happily)(?: (?:there|all|everyone|team|again|guys|folks))?[,!.:]|"
+    r"good news|bad news|quick note|important|decisions?(?=:)|agreed(?=:)|action item)\b(?: that)?[:,]?|(?:oh|well|ok|okay|so|hi|hey|hello|yes|yeah|yep|no|nope|sorry|oops|right|sure|thanks|thank you|actually|hmm|ah|"
+    r"also|and|but|anyway|indeed|no wait|wait|my bad|correction|scratch that|strike that|actually no|i mean|hang on|hold on|plus|additionally|moreover|furthermore|meanwhile|unfortunately|sadly|luckily|fortunately|happily)(?: (?:there|all|everyone|team|again|guys|folks))?[,!.:]|"
     r"(?:and|but|so|also|actually|well|plus|ok|okay|oh|hey|hi|yeah|yes|no|btw|fyi) (?=(?:and|so|well|but) |(?:i(?! (?-i:[A-Z]))|my|we|our|he|she|it|they|his|her|its|their|the)\b)|(?:it turns out|turns out|we know|it is known|everyone knows|it is a fact|the fact is|as you know|i can confirm|i confirm|i'd like to note|i should mention|i must say|i have to say) that?[, ]?)\s*",
     re.IGNORECASE,
 )
@@ -62,6 +64,21 @@ _LOOSE = frozenset(form for word in _SPELLINGS for form in (word, word.capitaliz
 _UNSPELT = re.compile(
     rf"\b(?:{'|'.join(word for word in _SPELLINGS if word not in ('im', 'ive'))})\b|(?:^|(?<=and )|(?<=but )|(?<=, ))(?:im|ive)\b",
     re.IGNORECASE,
+)
+_PRESENTED = re.compile(r"^(?:[Ii]t['’]?s|[Tt]his is) \w+(?: here)?, (?=I['’ ])")
+_SHORT_FORMS = {"u": "you", "ur": "your", "n": "and", "r": "are"}
+_SHORT = re.compile(r"(?<![\w.])(?:ur?|(?<=[a-z] )[nr](?= [a-z]))(?![\w.])")
+_DROPPED_I = re.compile(
+    r"^(?:[Jj]ust|[Ff]inally|[Rr]ecently) (?=(?:moved|started|joined|got|bought|turned|became|switched|quit|adopted|graduated|finished|married) )"
+)
+_NOUN_IS = re.compile(
+    r"^(?P<noun>(?:[Mm]y|[Hh]is|[Hh]er|[Tt]heir|[Oo]ur) (?:[a-z]+ )?(?:name|number|phone|email|birthday|address|job|age|surname|nickname|boss|wife|husband|doctor|dog|cat|car))['’]s (?=[A-Z\d+]\S*(?: [A-Z\d]\S*)*[.!]*$)"
+)
+_CHANGED = re.compile(
+    r"^(?P<owner>(?:[Mm]y|[Hh]is|[Hh]er|[Tt]heir|[Oo]ur|[A-Z].*['’]s) [a-z][a-z ]*?) (?:has |have )?changed[,;:]? (?:it['’]s|it is|and is|and it['’]s) (?:now )?(?P<value>\S.*)$"
+)
+_INTRODUCED = re.compile(
+    r"^(?:I am|I['’]?m|[Ii]t['’]?s|[Tt]his is|[Ii]ts) (?P<name>[A-Z][\w'’-]+(?: [A-Z][\w'’-]+){0,2})(?: here| speaking)?[.!]*$"
 )
 _FOUND_TO_BE = re.compile(r"\b(is|was|are|were) (?:found|shown|determined|measured|estimated|known) to be\b")
 _ADVERB = re.compile(r"^(?P<adverb>[A-Z][a-z]+ly), (?P<head>.+?) (?P<be>is|was|are|were) (?P<rest>.+)$")
@@ -89,6 +106,7 @@ def plain(text: str) -> str:
     """Return the sentence without openers such as "Actually," or "Just so you know that", "=" and "im" spelt out."""
     if not _LOOSE.isdisjoint(words_in(text)) or "=" in text:
         text = _UNSPELT.sub(lambda match: _SPELLINGS[match[0].lower()], text).replace(" = ", " is ")
+    text = _SHORT.sub(lambda match: _SHORT_FORMS[match[0]], text)
     text = _FOUND_TO_BE.sub(r"\1", text)
     for _ in range(4):
         match = _OPENER.match(text)
@@ -100,7 +118,13 @@ def plain(text: str) -> str:
         text = text[0].upper() + text[1:]
     if match := _ADVERB.match(text):
         text = f"{match['head']} {match['be']} {match['adverb'].lower()} {match['rest']}"
+    text = _PRESENTED.sub("", text)
+    text = _DROPPED_I.sub("I ", _NOUN_IS.sub(r"\g<noun> is ", text))
+    if match := _CHANGED.match(text):
+        text = f"{match['owner']} is {match['value']}"
     if match := _CALL_ME.match(text):
+        return f"My name is {match['name']}"
+    if (match := _INTRODUCED.match(text)) and "person" in kinds_of(match["name"]):
         return f"My name is {match['name']}"
     return (
         text[:1].upper() + text[1:] if text[:1].islower() and text.split(" ", 1)[0] in FIRST_PERSON else text
@@ -111,7 +135,8 @@ _MACHINE_WORDS = frozenset(
     "ignore Ignore disregard Disregard forget Forget override Override bypass Bypass prompt Prompt you You ai AI IGNORE DISREGARD FORGET OVERRIDE".split()
 )
 _MOODY = frozenset(
-    "If Unless Whether Suppose Supposing Imagine Assume Assuming Hypothetically Let's What Maybe Perhaps Possibly In For Wish Hoping Hopefully "
+    "Had Were Should almost nearly probably failed fails refused refuses declined tried trying tries attempted offered threatened expected supposed asked meant "
+    "forgot unable hoping hoped waiting need needs If Unless Whether Suppose Supposing Imagine Assume Assuming Hypothetically Let's What Maybe Perhaps Possibly In For Wish Hoping Hopefully "
     "Planning Thinking if unless whether suppose supposing imagine imagining assume assuming hypothetically let's maybe perhaps possibly would "
     "wouldn't might could couldn't should shouldn't ought think guess believe suspect wonder sure may wish I'd like love pretend theory though "
     "thinking dreaming considering contemplating planning tempted about plan plans planned want wants hope hopes hoping rumor rumour rumored "

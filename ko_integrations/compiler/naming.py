@@ -12,18 +12,19 @@ _KINDS_BY_NOUN = {
     "city": "city", "town": "city", "village": "city", "country": "country", "nation": "country", "continent": "continent",
     "language": "language", "sport": "sport", "field": "field", "area": "field", "discipline": "field", "domain": "field",
     "religion": "religion", "faith": "religion", "genre": "genre", "profession": "occupation", "occupation": "occupation",
-    "state": "place", "province": "place", "region": "place", "county": "place", "island": "place", "municipality": "place",
+    "state": "place", "province": "place", "region": "place", "county": "place", "island": "place", "municipality": "place", "centre": "place", "center": "place", "heart": "place", "outskirts": "place", "suburbs": "place",
     "position": "playing_position", "role": "", "post": "", "job": "occupation", "year": "date", "month": "date", "instrument": "instrument",
 }  # fmt: skip
 _OF = re.compile(rf"^(?:the |a |an )?(?P<noun>{'|'.join(_KINDS_BY_NOUN)}) of (?=\S)")
 _APPOSED = re.compile(
-    r"^(?:the |an? |(?:my|our|his|her|their) )?(?P<noun>company|firm|organisation|organization|band|group|label|record label|network|channel|club|team|novel|film|movie|book|song|"
+    r"^(?:[Tt]he |[Aa]n? |(?:my|our|his|her|their) )?(?P<noun>character|painting|sculpture|poem|play|opera|magazine|series|sitcom|show|ship|river|village|software|program|app|drug|company|firm|organisation|organization|band|group|label|record label|network|channel|club|team|novel|film|movie|book|song|"
     r"album|game|programming language|language|country|city|town|state|party|newspaper|broadcaster|singer|actor|writer) (?:called |named )?(?=[A-Z\"“‘'\d])"
 )
 _KIND_OF_APPOSED = {
     "company": "organisation", "firm": "organisation", "organisation": "organisation", "organization": "organisation", "band": "organisation",
     "group": "organisation", "label": "label", "record label": "label", "network": "broadcaster", "channel": "broadcaster", "broadcaster": "broadcaster",
     "club": "team", "team": "team", "country": "country", "city": "city", "town": "city", "state": "place", "party": "party",
+    "river": "place", "village": "city", "software": "software", "program": "software", "app": "software", "drug": "product", "ship": "product",
     "singer": "person", "actor": "person", "writer": "person", "language": "language", "programming language": "programming_language",
 }  # fmt: skip
 _SPECIAL_BODIES = frozenset(("party", "broadcaster", "label", "team"))
@@ -44,6 +45,12 @@ _KIND_OF_CLASS = {
 _CLASSED = re.compile(rf"(?:the |The |an? )(?P<name>[^\W\d].*) (?P<noun>{'|'.join(_KIND_OF_CLASS)})")
 _ARTICLE = re.compile(r"^(?:the|an?|The|An?) ")
 _MEASURE_OF = re.compile(r"\d+(?:[.,]\d+)? ?(?:mg|mcg|µg|g|ml|units|iu|IU|tablets?|drops|pills?) of (?=\w)")
+_REGION = re.compile(
+    r"(?:(?:north|south|east|west|north-?east|north-?west|south-?east|south-?west)(?:ern)?|central|mainland|rural) (?P<name>[A-Z].*)"
+)
+_DOSED = re.compile(
+    r"(?P<name>[^\W\d][\w-]*(?: [^\W\d][\w-]*)?) \d+(?:[.,]\d+)? ?(?:mg|mcg|µg|g|ml|units|iu|IU)\b.*"
+)
 _BARE_KINDS = CLOSED_KINDS | {"city", "place"}
 _STATED_KINDS = frozenset(("number", "date", "quantity", "phone", "email"))
 
@@ -57,6 +64,10 @@ def bare(text: str) -> tuple[str, str]:
     text = text.strip(" ,;:–—" + _QUOTES).removesuffix(" -").removeprefix("- ")
     if match := _MEASURE_OF.match(text):
         text = text[match.end() :]
+    if (match := _REGION.match(text)) and "country" in kinds_of(match["name"]):
+        return match["name"], "country"
+    if match := _DOSED.match(text):
+        text = match["name"]
     if match := _OF.match(text):
         return text[match.end() :].strip(_QUOTES), _KINDS_BY_NOUN[match["noun"]]
     if match := _APPOSED.match(text):

@@ -4,6 +4,7 @@ from datetime import datetime
 from weakref import WeakKeyDictionary
 
 from ko_integrations.compiler.clauses import ClauseSplitter
+from ko_integrations.compiler.forms import Record, blocks
 from ko_integrations.compiler.reading import ClauseReader
 from ko_integrations.compiler.relations import RelationFinder
 from ko_integrations.compiler.session import Session
@@ -52,8 +53,13 @@ class OfflineCompiler:
         begun = (0, 0)
         for part in (before, text):
             begun = len(found), len(missed)
-            for sentence in sentences(part, session.names_value):
-                session.sentence(sentence)
+            session.corrections.settled = len(found)
+            for block in blocks(part, session.names_value):
+                if isinstance(block, Record):
+                    session.record(block)
+                    continue
+                for sentence in sentences(block, session.names_value):
+                    session.sentence(sentence)
         return Compilation(extractions=tuple(found[begun[0] :]), not_understood=tuple(missed[begun[1] :]))
 
     def _parts_of(self, reader: FactReader) -> tuple[ClauseReader, ClauseSplitter, RelationFinder]:

@@ -217,6 +217,8 @@ def frames(
             yield (0, start), (copula[1], count), (*range(*copula),), False
     if before == "be" and start > 1 and after in _LINKS and end + 1 < count:
         yield (end + 1, count), (0, start - 1), (start - 1, end), False
+    if after in ("of", "at") and end + 1 < count and (begun := _appointed(keys, start)):
+        yield (end + 1, count), (0, begun), (*range(begun, start), end), False
     if end == count and "be" in keys[:start]:
         be = keys.index("be")
         if before == "'s" and be + 1 < start - 1 and be:
@@ -232,6 +234,9 @@ def frames(
         value = end + 1 if after in ("of", ":", "be", "call", "nam") else end
         if value < count and (value > end or after not in FUNCTION_KEYS):
             yield (0, start - 1), (value, count), (start - 1,), False
+    if start == 0 and after in _LINKS and ":" in keys[end + 2 : count - 1]:
+        colon = keys.index(":", end + 2)
+        yield (end + 1, colon), (colon + 1, count), (end, colon), False
     if after == ":" and end + 1 < count:
         owner = start - 1 if before == "'s" else start
         yield ((0, owner) if owner else None), (end + 1, count), (end,), before == "their" and start == 1
@@ -247,6 +252,22 @@ def frames(
         and end + 1 < count
     ):
         yield (0, start - 2), (end + 1, count), (start - 2, start - 1, end), False
+
+
+def _appointed(keys: tuple[str, ...], start: int) -> int:
+    """Where "was appointed", "became" or "serves as" begins that ends before `start`; 0 if none does."""
+    place = start - 1
+    if place > 0 and keys[place] == "as":
+        place -= 1
+    if place < 1 or keys[place] not in _APPOINTED:
+        return 0
+    return place - 1 if keys[place - 1] == "be" and place > 1 else place
+
+
+_APPOINTED = frozenset(
+    tokens_of(word)[0].key
+    for word in "appointed elected named became become chosen serves acts made confirmed reelected".split()
+)
 
 
 def possible_verb(keys: tuple[str, ...]) -> bool:

@@ -9,8 +9,9 @@ from ko_integrations.compiler.naming import bare, kind_score, subject_score
 from ko_integrations.compiler.patterns import FUNCTION_KEYS, Match, Span, pattern_index
 from ko_integrations.compiler.shape import LIGHT_KEYS, is_nobody, is_possible, shape
 from ko_integrations.compiler.text import INHERITED, OPTIONAL, POSSESSIVES, Token, Words, keys_of, tokens_of
-from ko_integrations.kinds import PLACE_KINDS, kinds_of
-from ko_integrations.morphology import ARTICLES, BE, PREPOSITIONS, is_bare
+from ko_integrations.compiler.values import clean
+from ko_integrations.kinds import CLOSED_KINDS, PLACE_KINDS, kinds_of
+from ko_integrations.morphology import ARTICLES, BE, PAST_FORMS, PREPOSITIONS, is_bare
 from ko_integrations.protocols import Embedder
 from ko_integrations.vocabulary import Predicate, Vocabulary
 
@@ -28,6 +29,7 @@ _CLEAR = 0.5
 _MEASURED = ("number", "quantity", "date")
 _SITUATED = re.compile(r"(?:(?:located|situated|based|found) )?(?:in|at) (?=\S)")
 _DOING = re.compile(r"[a-z]{3,}ing [\w]")
+_MODIFIED_OF = re.compile(r"['’]s [a-z][a-z-]*$")
 _DEFINITE = re.compile(r"(?:[Tt]he|[Aa]n?|[Tt]his|[Oo]ne) [a-z][a-z -]*$")
 
 
@@ -91,6 +93,12 @@ class ClauseReader:
     def _preferred(self, readings: list[Reading]) -> Reading:
         """The best reading; of two that are about equal, the one whose kind of subject the name is like."""
         first = readings[0]
+        if "position" in self._predicates[first.predicate].object_kinds:
+            # "appointed CEO of Acme" states who is the CEO of Acme, in the slot that changes with the next one.
+            for other in readings[1:]:
+                near = other.inverted and first.score - other.score < 1.2 and other.object == first.subject
+                if near and first.object.endswith(f" of {other.subject}"):
+                    return replace(other, score=first.score)
         rivals = [
             first,
             *(
@@ -142,7 +150,9 @@ class ClauseReader:
         """A price for a finite verb after a name: another clause begins or ends there ("Jane Doe resigned")."""
         for place in range(words.places[span[0]] + 1, words.places[span[1] - 1] + 1):
             token, before = tokens[place], tokens[place - 1].text
-            ended = token.text.endswith("ed") or token.text.endswith("s") and token.key in self.index.verbs
+            ended = token.text.endswith("ed") or (
+                token.key in self.index.verbs and (token.text.endswith("s") or token.text in PAST_FORMS)
+            )
             if ended and before[0].isupper() and token.text.islower():
                 return 1.8
         return 0.0
@@ -192,6 +202,8 @@ class ClauseReader:
         ):
             # "X's head office is (located) in Y": the place is Y.
             value, span = value[placed.end() :], (min(span[0] + len(placed[0].split()), span[1] - 1), span[1])
+        if match.noun and value.startswith(("called ", "named ")):
+            value = value.partition(" ")[2]
         score += shape(words.keys, span, value, is_object=True)
         score -= self._verbs_inside(tokens, words, match.object)
         if match.noun and predicate.value_type == "name" and _DOING.match(value):
@@ -204,7 +216,10 @@ class ClauseReader:
                 score -= 1.6
             subject = _text(clause, tokens, words, match.subject)
             score -= self._verbs_inside(tokens, words, match.subject)
-            if match.noun and match.subject[1] == match.words[0] and _DEFINITE.match(subject):
+            if match.literal < 0.5 and subject[:1].islower():
+                return None
+            adjacent = match.noun and match.subject[1] == match.words[0]
+            if adjacent and (_DEFINITE.match(subject) or _MODIFIED_OF.search(subject)):
                 return None
             score += shape(words.keys, match.subject, subject, is_object=False)
             if is_nobody(predicate, subject):
@@ -212,6 +227,8 @@ class ClauseReader:
         if score + 1.5 + 0.5 < 0.5 or not is_possible(predicate, value):
             return None
         fit = kind_score(predicate, value)
+        if fit < 1.0 and " " in value:
+            fit = max(fit, kind_score(predicate, clean(value)))
         if (
             fit < 1.0
             and not match.noun
@@ -220,7 +237,9 @@ class ClauseReader:
         ):
             return None
         if not match.shared and match.literal >= 1.0 and predicate.value_type not in _MEASURED:
-            fit = max(fit, -0.3 if not kinds_of(bare(value)[0]) else -0.7)
+            kinds = kinds_of(bare(value)[0])
+            if not (value.islower() and kinds & CLOSED_KINDS):
+                fit = max(fit, -0.3 if not kinds else -0.7)
         score += fit
         if subject is not None and match.subject is not None:
             score += subject_score(predicate, subject) - self._lead_in(words.keys, match.subject, subject)

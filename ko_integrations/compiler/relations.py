@@ -40,6 +40,15 @@ _CLEFT = re.compile(
 _BARE_CLEFT = re.compile(
     r"^(?:The|the) (?P<noun>[a-z]+) (?P<rest>(?:[A-Z]\S*|I|we|he|she|they)(?: [A-Z]\S*)* [a-z]+(?: [a-z]+)?) (?:is|was) (?P<value>.+)$"
 )
+_MODIFIED = re.compile(
+    r"^(?P<head>.+? (?:is|was|are|were|has|have) (?:an?|the|one of the)) (?P<modifiers>[a-z-]+(?: [a-z-]+)?) (?P<rest>[a-z-]+ (?:of|in|for|by|from|to|with|at) .+)$"
+)
+_ADVERB = re.compile(
+    r"\b(?!(?:only|early|family|daily|weekly|monthly|yearly|hardly|barely|rarely|likely|possibly|probably|allegedly|reportedly|supposedly|scarcely|falsely)\b)[a-z]+ly "
+)
+_OWNED_MAIN = re.compile(
+    r"^(?P<owner>.+['’]s|[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Ii]ts|[Tt]heir) (?:only|main|primary|principal|chief|sole|known|elimination|plasma|terminal|official|overall|current|newest|exact) (?P<rest>[a-z].+)$"
+)
 _NOUN_OF = re.compile(
     r"^(?:The|the|An?) (?P<noun>[a-z][a-z -]{1,40}?) (?:of|for|in|at) (?P<subject>.+?) (?:is|was|are|were) (?P<value>.+)$"
 )
@@ -66,7 +75,31 @@ class RelationFinder:
 
     def find(self, text: str) -> Reading | None:
         """Return the one reading that the words of the clause support, or None."""
-        return self._spelt(text) or self.cleft(text) or self._related(text) or self._named(text)
+        return (
+            self._unmodified(text)
+            or self._spelt(text)
+            or self.cleft(text)
+            or self._related(text)
+            or self._named(text)
+        )
+
+    def _unmodified(self, text: str) -> Reading | None:
+        """Read "X is a selective inhibitor of Y" as "X is an inhibitor of Y"."""
+        if (plainer := _ADVERB.sub("", text)) != text and (reading := self._clauses.read(plainer)):
+            return replace(reading, score=reading.score - 0.2) if reading.score >= _SURELY_MEANT else None
+        if (owned := _OWNED_MAIN.match(text)) and (
+            reading := self._clauses.read(f"{owned['owner']} {owned['rest']}")
+        ):
+            return replace(reading, score=reading.score - 0.2)
+        match = _MODIFIED.match(text)
+        if match is None:
+            return None
+        for drop in range(1, len(match["modifiers"].split()) + 1):
+            kept = " ".join(match["modifiers"].split()[drop:])
+            reading = self._clauses.read(f"{match['head']} {f'{kept} ' if kept else ''}{match['rest']}")
+            if reading and reading.score >= _SURELY_MEANT:
+                return replace(reading, score=reading.score - 0.3)
+        return None
 
     def _spelt(self, text: str) -> Reading | None:
         """Read the clause with words of the vocabulary in place of their misspellings."""
@@ -251,6 +284,9 @@ def _content(form: str) -> list[str]:
 def _fits(predicate: Predicate, subject: str, value: str) -> float | None:
     """How well the kinds of both names suit the predicate, or None where they rule it out."""
     kind = kind_score(predicate, value)
+    named = kinds_of(subject) & set(predicate.object_kinds)
+    if named and not kinds_of(value) and named.isdisjoint(predicate.subject_kinds):
+        return None  # the other way round
     if kind < -0.5 or is_nobody(predicate, subject):
         return None
     kinds = kinds_of(subject)

@@ -5,14 +5,16 @@ from datetime import datetime
 
 from ko_integrations.compiler.asides import is_unreal, names_in, without_asides
 from ko_integrations.compiler.clauses import ClauseSplitter
+from ko_integrations.compiler.corrections import Corrections
 from ko_integrations.compiler.dates import Adjunct, take_adjunct
+from ko_integrations.compiler.forms import Record
 from ko_integrations.compiler.mood import denial, no_statement, plain
+from ko_integrations.compiler.naming import kind_score
 from ko_integrations.compiler.reading import STRONG, ClauseReader, Reading
 from ko_integrations.compiler.relations import RelationFinder
 from ko_integrations.compiler.statements import Statements
 from ko_integrations.compiler.text import Sentence, keys_of, tokens_of, unstopped, words_in
-from ko_integrations.compiler.values import clean
-from ko_integrations.protocols import Extraction, FactReader
+from ko_integrations.protocols import FactReader
 from ko_integrations.types import NotUnderstood
 
 __all__ = ["Session"]
@@ -33,11 +35,6 @@ _FUTURE = re.compile(
     r"(?:\bwill\b|['’]ll\b|\b(?:is|am|are) going to\b|['’](?:m|re|s) going to\b|\bgonna\b) ?"
 )
 _JOINING = re.compile(r"[,;(]| and | who | which | that | whose | but | where | because | while | when ")
-_INSTEAD = re.compile(
-    r"^(?:no[,.]? )?(?:not any ?more|no longer|not any longer|no more)[,;.:–—-]*\s*(?:i (?:like|prefer|drink|use|love|want) |(?:it'?s|it is|now it'?s|now|i'?m|make it|make that) )*(?P<new>[^,.;!?]+?)(?: (?:now|instead|these days))?[.!]?$"
-    r"|^(?:it'?s|it is|make it|make that|now it'?s|that'?s) (?P<now>[^,.;!?]+?) (?:now|instead|these days)[.!]?$",
-    re.IGNORECASE,
-)
 _MOVED = re.compile(
     r"^(?P<head>.+?\b(?:moved|moves|relocated|switched|changed|changes|went|migrated|transferred|upgraded|downgraded|rose|fell|dropped|grew|increased|decreased)(?: \w+)??) from (?P<old>.+?) (?P<to>to|into) (?P<new>.+)$"
 )
@@ -49,6 +46,9 @@ _NAME_OF_RELATIVE = re.compile(
     r"^(?P<owner>(?i:my|our|his|her|their)|.+['’]s) (?P<noun>[a-z]+(?: [a-z]+)?)['’]s name is (?P<name>[A-Z].*)$"
 )
 _ACTIVE_PLACE = re.compile(r"^(?P<what>[a-z][a-z -]*) (?P<place>(?:at|for|with) [A-Z].*)$")
+_ACTIVE_BOTH = re.compile(
+    r"^(?P<head>\S+(?: [A-Z]\S*)* [a-z]+) (?P<what>[a-z][a-z -]*?) (?P<place>(?:at|for|with) [A-Z].*)$"
+)
 _HELD_BY = re.compile(
     r"^The (?:position|office|post|role|title|job) of (?:the )?(?P<rest>.+?) is (?:currently |now )?(?:held|occupied|filled|taken) by (?P<holder>.+)$"
 )
@@ -75,6 +75,11 @@ _POINTED_TO = re.compile(
     r"^(?:ask|call|ping|meet|contact|email|text|message|(?:talk|speak|write|reach out) to|talk with|say hi to) (?P<name>[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)?)[,;:.!—–-]+ (?=(?:he|she|they|his|her|their)['’ ])",
     re.IGNORECASE,
 )
+_EMOJI = re.compile(
+    r"(?:^|(?<=[\s.!?,)\w]))\s*[\u2190-\u21ff\u2600-\u27bf\u2b50\u2b55\ufe0f\U0001f000-\U0001faff]+(?=\s|[.!?]|$)"
+)
+_ROLE_LINK = re.compile(r" as (?:an? |the )?$")
+_UNSET = re.compile(r"(?<!,) not (?=[A-Z\d]\S*(?: [A-Z]\S*)*$)")
 _ENCOUNTER = re.compile(r"^.{1,40}? (?:ran|run|bumped|looked|dropped) into [A-Z]")
 """Meeting somebody by chance is no running of anything."""
 _SHOWED = re.compile(
@@ -99,6 +104,7 @@ class Session:
         self.clauses, self.splitter, self.relations = clauses, splitter, relations
         self.statements = Statements(reader, said_at, clauses)
         self.missed: list[NotUnderstood] = []
+        self.corrections = Corrections(self.statements, splitter.finite)
 
     def names_value(self, label: str) -> bool:
         """Return whether a label before a colon ends with a noun of the vocabulary ("Acme CEO: ...")."""
@@ -109,6 +115,20 @@ class Session:
             for end, _ in self.clauses.index.nouns_at(keys, start)
         )
 
+    def record(self, record: Record) -> None:
+        """Read a form or a row of a table: each label that names a predicate states its value."""
+        self.statements.begun = len(self.statements.found)
+        if record.subject:
+            self._mention(record.subject)
+        for item in record.fields:
+            predicate = self.reader.vocabulary.get(item.label)
+            if predicate is None or kind_score(predicate, item.value) < -1.0:
+                self.missed.append(NotUnderstood(text=item.line, reason="no statement recognised"))
+                continue
+            reading = Reading(predicate.name, record.subject, item.value, STRONG)
+            if reason := self.statements.add(reading, item.line, None):
+                self.missed.append(NotUnderstood(text=item.line, reason=reason))
+
     def sentence(self, sentence: Sentence) -> None:
         """Read one sentence; report it if it states nothing that could be read."""
         if sentence.speaker is None:
@@ -118,8 +138,12 @@ class Session:
         self.statements.begun = len(self.statements.found)
         if sentence.alone:
             self.statements.start_afresh()
-        body = plain(sentence.text)
-        if not any(character.isalnum() for character in body) or self._replaced(body):
+        body = plain(_EMOJI.sub(" ", sentence.text).strip())
+        if (
+            not any(character.isalnum() for character in body)
+            or self.corrections.corrected(_EMOJI.sub(" ", sentence.text), body)
+            or self.corrections.replaced(body)
+        ):
             return
         if pointed := _POINTED_TO.match(body):
             self._mention(f"to {pointed['name']}")
@@ -138,6 +162,7 @@ class Session:
                 self._read(plain(core.tail), sentence.text)
             if core.hedged:
                 self._doubt(before)
+        self.corrections.heard = sentence.text
         if len(self.statements.found) == before:
             self.missed.append(NotUnderstood(text=sentence.text, reason=reason))
             self._mention(sentence.text)
@@ -145,7 +170,8 @@ class Session:
     def _mention(self, text: str) -> None:
         """Remember the names of a clause that stated nothing: a pronoun may mean them, the first one first."""
         for name in reversed(names_in(text)):
-            self.statements.discourse.mention(name)
+            placed = re.search(rf"\b(?:in|at|from|near) (?:the )?{re.escape(name)}", text)
+            self.statements.discourse.mention(name, ("place",) if placed else ())
 
     def _doubt(self, begin: int) -> None:
         """Lower the confidence of the statements from number `begin` on: the speaker hedges."""
@@ -157,7 +183,7 @@ class Session:
 
     def _title_speaks(self, body: str, reason: str) -> bool:
         """Whether the words that look like a question belong to a name ("Is This It was recorded by ...")."""
-        if reason != "a question" or not body.endswith("."):
+        if reason != "a question" or not body.endswith(".") or "," in body:
             return False
         reading = self.clauses.read(body)
         if (
@@ -265,6 +291,9 @@ class Session:
         if dated:
             return [(dated, None)]
         inner = self._reading(adjunct.text) or self.relations.find(adjunct.text)
+        if reading is None and inner is None and text != adjunct.text:
+            told = self._reading(f"{adjunct.text} in {adjunct.said}")  # "In 1950, Acme was founded."
+            return [(told, None)] if told and self._value_type(told.predicate) == "date" else []
         if inner and not (reading and reading.score > inner.score + 1.0):
             return [(inner, adjunct)]
         return [(reading, None)] if reading else []
@@ -290,11 +319,15 @@ class Session:
     def _placed(self, text: str) -> list[Reading]:
         """Read "studied physics at MIT" as "studied physics" and "studied at MIT"."""
         whole = self._reading(text)
+        if whole is None and (split := _ACTIVE_BOTH.match(text)):
+            parts = [self._reading(f"{split['head']} {split[name]}") for name in ("what", "place")]
+            return [part for part in parts if part] if all(parts) else []
         cut = _ACTIVE_PLACE.match(whole.object) if whole and text.endswith(whole.object) else None
         if whole is None or cut is None:
             return []
-        verb = text[: len(text) - len(whole.object)]
-        what, place = self._reading(f"{verb}{cut['what']}"), self._reading(f"{verb}{cut['place']}")
+        verb = _ROLE_LINK.sub(" ", text[: len(text) - len(whole.object)])
+        what = self._reading(f"{verb}{cut['what']}")
+        place = self._reading(f"{_ROLE_LINK.sub(' ', verb)}{cut['place']}")
         return [what, place] if what and place and place.score >= STRONG else []
 
     def _elliptic(self, text: str) -> str:
@@ -321,6 +354,7 @@ class Session:
     def _negated(self, text: str, source: str) -> str | None:
         """Read a denial: a stated dislike or veto, a correction ("X, not Y"), or the end of a fact."""
         if not _ENDED.search(text):
+            text = _UNSET.sub(", not ", text)
             reading = self._reading(text)
             if reading:
                 return self.statements.add(reading, source, None)
@@ -339,30 +373,3 @@ class Session:
         if reading is None:
             return "a denial"
         return self.statements.end(reading, source, adjunct)
-
-    def _replaced(self, body: str) -> bool:
-        """Read "not any more, tea now": the last statement of the speaker ends, and the new value takes its place."""
-        match = _INSTEAD.match(body)
-        if match is None:
-            return False
-        last = self.statements.last_of_speaker()
-        if last is None:
-            return False
-        subject, predicate, old = last
-        new = clean(match["new"] or match["now"])
-        for value in self.statements.values(predicate, new):
-            if self.reader.vocabulary.cardinality(predicate) == "set":
-                self.statements.found.append(
-                    Extraction(
-                        subject=subject,
-                        predicate=predicate,
-                        object=old,
-                        kind="retract",
-                        text=body,
-                        confidence=0.8,
-                    )
-                )
-            self.statements.found.append(
-                Extraction(subject=subject, predicate=predicate, object=value, text=body, confidence=0.8)
-            )
-        return True

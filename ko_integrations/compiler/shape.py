@@ -2,7 +2,7 @@
 
 import re
 
-from ko_integrations.compiler.text import INHERITED, OPTIONAL, SKIPPED, tokens_of
+from ko_integrations.compiler.text import FIRST_PERSON, INHERITED, OPTIONAL, SKIPPED, tokens_of
 from ko_integrations.kinds import kinds_of
 from ko_integrations.morphology import PREPOSITIONS, is_participle
 from ko_integrations.vocabulary import Predicate
@@ -47,12 +47,23 @@ def is_possible(predicate: Predicate, value: str) -> bool:
 def is_nobody(predicate: Predicate, subject: str) -> bool:
     """Return whether `subject` can be no subject: "mean", "following his death", "her work" of a predicate of persons."""
     words = subject.split(" ")
+    if (
+        _COUNTED.match(subject)
+        or subject[0].islower()
+        and _PLACED.search(subject)
+        and words[0] not in _DETERMINERS
+    ):
+        return True
+    if first_person(subject) and predicate.subject_kinds and _SPEAKERS.isdisjoint(predicate.subject_kinds):
+        return True
     if all(word.lower() in ATTRIBUTES for word in words) or _is_subordinate(words):
         return True
     if len(words) == 1 and subject.islower() and (subject.endswith("ly") or subject in _ADVERBS):
         return True
     if subject.islower() and predicate.cardinality == "single" and _is_generic(predicate, subject):
         return True
+    if "person" in predicate.subject_kinds and (trailed := _TRAILED.match(subject)):
+        return trailed["last"] not in PERSON_NOUNS and "occupation" not in kinds_of(trailed["last"])
     if predicate.subject_kinds == ("person",) and (owned := _OWNED.match(subject)):
         return owned["noun"] not in PERSON_NOUNS and "occupation" not in kinds_of(owned["noun"])
     return False
@@ -66,15 +77,27 @@ def _is_subordinate(words: list[str]) -> bool:
     return not rest or words[0].islower() or rest[0][:1].islower()
 
 
+def first_person(subject: str) -> bool:
+    """Return whether the speaker is the subject."""
+    return subject.lower() in FIRST_PERSON
+
+
 def _is_generic(predicate: Predicate, subject: str) -> bool:
     """Whether a plural without an article stands for all of its kind: "pumps" are made by many."""
     made = not _MADE.isdisjoint(predicate.subject_kinds)
-    return made and subject.endswith("s") and not subject.endswith("ss")
+    return made and subject.split(" of ")[0].endswith("s") and not subject.endswith("ss")
 
 
 _ADVERBS = frozenset(
     "early late soon now then here there well hard fast again today tonight tomorrow yesterday always often sometimes".split()
 )
+_COUNTED = re.compile(
+    r"(?:(?:[Ss]ome|[Aa]bout|[Aa]round|[Oo]ver|[Nn]early|[Aa]lmost|[Mm]ore than) )?\d[\d,.]* [a-z]"
+)
+_TRAILED = re.compile(r"^[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)* (?P<last>[a-z]+)$")
+_PLACED = re.compile(r" (?:at|in|on|to|for|from|with) ")
+_DETERMINERS = frozenset("the a an my our his her its their this that these those".split())
+_SPEAKERS = frozenset(("person", "organisation", "team"))
 _MADE = frozenset(("product", "software", "work"))
 
 
@@ -118,6 +141,10 @@ def shape(keys: tuple[str, ...], span: tuple[int, int], text: str, *, is_object:
         and is_participle(text.split(" ", 1)[0])
     ):
         score -= 2.0
+    if not is_object and "be" in part[1:]:
+        score -= 2.0
+    if is_object and " by " in text and part[0] != "by":
+        score -= 1.5
     last = text.rsplit(" ", 1)[-1]
     if (
         not is_object

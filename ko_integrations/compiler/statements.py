@@ -1,7 +1,7 @@
 """A reading to the statements that a store can take: who is meant, which values, what they end."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from ko_integrations.compiler.clauses import ANTECEDENT
@@ -77,6 +77,9 @@ class Statements:
 
     def add(self, reading: Reading, source: str, adjunct: Adjunct | None) -> str | None:
         """State what a clause says, once; return why it states nothing."""
+        if reading.subject in ("They", "they") and (both := self.discourse.pair()):
+            reasons = [self.add(replace(reading, subject=name), source, adjunct) for name in both]
+            return next(filter(None, reasons), None)
         subject = self._subject_of(reading, source)
         if not subject:
             return "no subject to take it for"

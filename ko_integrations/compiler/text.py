@@ -31,7 +31,7 @@ PRONOUNS = FIRST_PERSON | frozenset(
 SKIPPED = frozenset(
     "currently now still presently today also just really actually formally nowadays very quite mainly primarily "
     "mostly largely generally usually often commonly widely already recently finally famously legally both then "
-    "either probably hereby indeed however therefore thus again ever even so".split()
+    "either hereby indeed however therefore thus again ever even so".split()
 )
 """Adverbs that leave a statement what it is."""
 OPTIONAL = frozenset(
@@ -146,7 +146,7 @@ def _is_chat(lines: list[str], names_value: Callable[[str], bool]) -> bool:
 
 
 _HEADINGS = frozenset(
-    "Note Notes Update Reminder Warning Correction Important Background Methods Results Conclusion Conclusions Objective Objectives "
+    "Translate Say Repeat Write Print Summarize Summarise Paraphrase Explain Quote Rewrite Note Notes Update Reminder Warning Correction Important Background Methods Results Conclusion Conclusions Objective Objectives "
     "Discussion Summary Abstract Introduction Findings Case History TODO FYI PS Question Answer Edit Fact Facts Here Example".split()
 )
 
@@ -270,6 +270,8 @@ def _key(words: list[str], number: int) -> str:
     ):
         return "" if number else "do"
     if lower in BE and _is_progressive(words, number):
+        return ""
+    if word == "can" and "".join(words[number + 1 : number + 2]).isalpha() and words[number + 1] != "not":
         return ""
     if lower in ("can", "will") and number + 1 < len(words) and words[number + 1].lower() == "be":
         return ""

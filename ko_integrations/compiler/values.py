@@ -12,11 +12,15 @@ from ko_integrations.vocabulary import Predicate
 __all__ = ["clean", "items", "value_of"]
 
 _TRAILING = re.compile(
-    r"(?:,? (?:(?:every|each) (?:morning|evening|night|day|week|month|year|other day)|(?:(?:once|twice|thrice|(?:three|four|\d) times)[- ])?daily|weekly|(?:once|twice|three times|\d times) (?:a|per) (?:day|week)|now|instead|too|as well|again|these days|at the moment|nowadays|anymore|any more|for now|right now|so far|in fact|actually|either|"
+    r"(?:,? (?:(?:every|each) (?:morning|evening|night|day|week|month|year|other day)|(?:(?:once|twice|thrice|(?:three|four|\d) times)[- ])?daily|weekly|(?:once|twice|three times|\d times) (?:a|per) (?:day|week)|now|instead|too|as well|again|these days|at the moment|nowadays|anymore|any more|for now|for (?:(?:many|several|some|a few|\d+|two|three|four|five|ten) )?(?:years|months|weeks|ages|decades|a long time|life)|right now|so far|in fact|actually|either|"
     r"and not .+|not .+|instead of .+|rather than .+|if you must know|by the way|btw|thanks|please|lol|though))+$"
     r"|,? (?:not|rather than|instead of|and not) .+$",
     re.IGNORECASE,
 )
+_CIRCUMSTANCE = re.compile(
+    r"^(?P<name>(?:called |named )?(?:[Tt]he )?[A-Z][^\s,]*(?: (?:[A-Z][^\s,]*|of|the|de|and))*) (?:with|as|on|in|at|for|before|during|after|since|alongside|along|because|despite|where|while|when|together|throughout|under|and nothing) [^A-Z]+$"
+)
+"""A name, and how or when: "Leiden University with a degree in physics"."""
 _FROM_TO = re.compile(r"^(?:from )?.+? to (?P<new>.+)$")
 _NUMBER = r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[-+]?\d+(?:\.\d+)?"
 _SCALES = {
@@ -58,6 +62,8 @@ _SPLIT = re.compile(r",? (?:and|&|or|as well as|plus) |, (?:and |or )?")
 def clean(text: str) -> str:
     """Return an object as it was written, without quotes, "now", "instead", or the value that it replaces."""
     text = text.strip().strip('"“”‘’«»`*_').strip(" ,;:!")
+    if match := _CIRCUMSTANCE.match(text):
+        text = match["name"]
     shorter = re.sub(r"^that of (?:an? |the )?", "", _TRAILING.sub("", text))
     return bare(shorter or text)[0]
 

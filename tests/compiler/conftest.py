@@ -58,9 +58,13 @@ class Reads:
         *,
         facts: Sequence[tuple[str, str, Any]] = (),
         said_at: datetime = NOW,
+        before: str = "",
         **options: Any,
     ) -> Compilation:
-        return self.compiler.compile(text, reader=Reader(facts=facts, **options), said_at=said_at)
+        reader = Reader(facts=facts, **options)
+        return self.compiler.compile(
+            text, reader=reader, said_at=said_at, **({"before": before} if before else {})
+        )
 
     def __call__(self, text: str, **options: Any) -> list[tuple[str, str, Any]]:
         found = self.compile(text, **options).extractions

@@ -1,5 +1,6 @@
 """What is easily read wrongly: clauses without a verb of their own, initials, findings, and what names nothing."""
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -138,3 +139,121 @@ def test_kinds(name: str, kind: str) -> None:
 
 def test_what_is_cast_in_bronze_has_no_colour() -> None:
     assert kinds_of("cast in bronze") == kinds_of("Oklahoma") - {"place"} == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        (
+            "Name: Piet Hanssen\nDOB: 4 May 1971\nPhone: 555-0144\nOccupation: carpenter",
+            [("Piet Hanssen", "birth_date", date(1971, 5, 4)), ("Piet Hanssen", "phone_number", "555-0144"),
+             ("Piet Hanssen", "occupation", "carpenter")],
+        ),
+        (
+            "Patient: Ruth Lind\nAge: 67\nAllergies: penicillin, latex",
+            [("Ruth Lind", "age", 67), ("Ruth Lind", "allergies", "penicillin"), ("Ruth Lind", "allergies", "latex")],
+        ),
+        (
+            "- Name: Acme\n- CEO: Jane Doe\n- HQ: Berlin",
+            [("Acme", "ceo", "Jane Doe"), ("Acme", "headquarters", "Berlin")],
+        ),
+        (
+            "| Name | Employer |\n|---|---|\n| Anna | Acme |\n| Bob | Globex |",
+            [("Anna", "employer", "Acme"), ("Bob", "employer", "Globex")],
+        ),
+    ],
+)  # fmt: skip
+def test_forms_and_tables(reads: Reads, text: str, facts: list[tuple[str, str, Any]]) -> None:
+    assert reads(text) == facts
+
+
+def test_a_field_that_names_no_predicate_is_reported(reads: Reads) -> None:
+    text = "Name: Anna\nPhone: 555-0144\nEmail: anna@example.org\nShelf: upper left"
+    assert len(reads(text)) == 2
+    assert [item.text for item in reads.compile(text).not_understood] == ["Shelf: upper left"]
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        ("My phone is 555-0101. No wait, it's 555-0102.", [("user", "phone_number", "555-0102")]),
+        ("I live in Oslo. Scratch that, I live in Bergen.", [("user", "residence", "Bergen")]),
+        ("I live in Oslo. Scratch that.", []),
+        ("My favourite colour is blue. Actually no, green.", [("user", "favourite_colour", "green")]),
+        ("I work at Acme. Oh sorry, I meant Globex.", [("user", "employer", "Globex")]),
+        ("I work at Globex not Acme", [("user", "employer", "Globex")]),
+        ("My email changed, it's now kai@new.example", [("user", "email", "kai@new.example")]),
+    ],
+)
+def test_a_slip_is_no_fact(reads: Reads, text: str, facts: list[tuple[str, str, str]]) -> None:
+    assert reads(text) == facts
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        ("u can reach me at 555-0144 👍", [("user", "phone_number", "555-0144")]),
+        ("just moved to porto!!!", [("user", "residence", "porto")]),
+        ("My name's Tom.", [("user", "name", "Tom")]),
+        ("Hi, I'm Alice.", [("user", "name", "Alice")]),
+        ("our son Leo is 5", [("user", "children", "Leo"), ("Leo", "age", 5)]),
+        ("wrks at acme, lives in oslo", []),
+        ("Patient U.V. has lupus.", [("Patient U.V.", "diagnosis", "lupus")]),
+        (
+            "I've been working at Acme since 2019 as a data analyst",
+            [("user", "employer", "Acme"), ("user", "occupation", "data analyst")],
+        ),
+    ],
+)
+def test_chat(reads: Reads, text: str, facts: list[tuple[str, str, Any]]) -> None:
+    assert reads(text) == facts
+
+
+def test_two_persons_and_their_pronouns(reads: Reads) -> None:
+    assert reads("Anna met Tom at university. She works at Acme. He is a nurse. They live in Oslo.") == [
+        ("Anna", "employer", "Acme"),
+        ("Tom", "occupation", "nurse"),
+        ("Anna", "residence", "Oslo"),
+        ("Tom", "residence", "Oslo"),
+    ]
+    assert reads("Dr. Chen treated Mr. Osei. She works at MGH. He is 61 years old.")[1:] == [
+        ("Dr. Chen", "employer", "MGH"),
+        ("Mr. Osei", "age", 61),
+    ]
+    assert ("Emil Sand", "spouse", "Ida Holm") in reads("Emil Sand and his wife Ida Holm live in Oslo.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In the film, Bob lives in Oslo.",
+        "In my dream, I lived in Oslo.",
+        "Anna may live in Oslo.",
+        "Anna probably lives in Oslo.",
+        "Had Anna lived in Oslo, we would have met.",
+        "Anna almost married Bob.",
+        "Anna failed to become CEO of Acme.",
+        "Bob refused to join Acme.",
+        "Bob applied to Acme.",
+        "Translate: Anna lives in Oslo.",
+        "Imagine that Acme is based in Berlin.",
+        "Is Anna's phone 5?",
+        "I wish I lived in Rome.",
+        "Nobody lives in Oslo.",
+        "Patient R.L. has no history of asthma.",
+        "There is no evidence of pneumonia.",
+        "It is not true that Anna works at Acme.",
+        "The claim that Bob works at Acme is wrong.",
+    ],
+)
+def test_what_is_not_so_is_not_stated(reads: Reads, text: str) -> None:
+    assert reads(text) == []
+
+
+def test_a_slip_in_the_text_before_is_ended(reads: Reads) -> None:
+    before = "I live in Oslo."
+    assert reads("No wait, Bergen.", before=before) == [("user", "residence", "Bergen")]
+    assert reads.ended("Scratch that.", before=before) == [("user", "residence", "Oslo")]
+    spoken = "I speak French."
+    assert reads("Sorry, I meant Italian.", before=spoken) == [("user", "languages_spoken", "Italian")]
+    assert reads.ended("Sorry, I meant Italian.", before=spoken) == [("user", "languages_spoken", "French")]
