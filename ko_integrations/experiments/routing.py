@@ -7,7 +7,7 @@ from ko_integrations.experiments.lab import Lab
 from ko_integrations.experiments.plots import DISCRETE, NEURAL, PAPER, figure
 from ko_integrations.experiments.report import Card, Cell, Finding, Report, Table
 from ko_integrations.experiments.threshold_load import CORPUS, FAMILIES, LoadRow, measure_load
-from ko_integrations.router import Router, evaluation
+from ko_integrations.router import evaluation
 from ko_integrations.router.datasets import packaged
 from ko_integrations.router.evaluation import Accuracy, Dropped, LearningPoint, Score
 
@@ -84,7 +84,6 @@ def _accuracies(lab: Lab) -> list[Accuracy]:
     found = [
         *evaluation.table6(features="surface"),
         *evaluation.table6(features="embedding", embedder=lab.embedder),
-        evaluation.cross_validate(lambda: Router("default", "linear_svm", prior=False)),
     ]
     return list({(a.features, a.classifier): a for a in found}.values())
 

@@ -15,6 +15,7 @@ __all__ = ["Label", "Link", "Queries", "packaged", "packaged_links", "read_label
 
 Label = Literal["factual", "fuzzy"]
 Link = Literal["slot", "subject", "none"]
+Set = Literal["train", "held_out", "other_styles", "many_styles", "many_styles_seen", "adversarial"]
 LABELS: Final[tuple[Label, ...]] = get_args(Label)
 _PACKAGE: Final = "ko_integrations.router"
 
@@ -32,12 +33,14 @@ class Queries:
 
 
 @lru_cache
-def packaged(name: Literal["train", "held_out", "other_styles", "adversarial"] = "train") -> Queries:
+def packaged(name: Set = "train") -> Queries:
     """Return a packaged set. No query stands in two of them.
 
     `train` fits the router. `held_out` is balanced and written in the manner of the paper's experiment 5;
     `other_styles` holds questions as search logs and quizzes have them beside creative, role-play and explanatory
-    prompts; `adversarial` mixes the words of one kind into the other.
+    prompts; `many_styles` holds fourteen styles (search logs, quizzes, statements, voice, chat, yes-no, one to three
+    words, office, code, tasks, role-play, ...) and `many_styles_seen` its other half, whose errors were looked at
+    while the training queries were written; `adversarial` mixes the words of one kind into the other.
     """
     rows = _rows(name)
     texts, styles = tuple(row["query"] for row in rows), tuple(row["style"] for row in rows)

@@ -14,12 +14,23 @@ from typing import Final
 
 from ko_integrations.router.lexicon import CLASSES, CONTRACTIONS, PREPOSITIONS, QUANTITY_ADJECTIVES
 
-__all__ = ["AUXILIARIES", "SURFACE_FEATURES", "query_cues", "query_features", "surface_features", "words_of"]
+__all__ = [
+    "AUXILIARIES",
+    "QUESTION_WORDS",
+    "SURFACE_FEATURES",
+    "query_cues",
+    "query_features",
+    "surface_features",
+    "words_of",
+]
 
 _TOKEN: Final = re.compile(r"[^\W_]+(?:['’.\-+#][^\W_]+)*[+#]*|[?!:]|\d+")
 _QUOTED: Final = re.compile(r"[\"“”«»]([^\"“”«»]{1,80})[\"“”«»]")
+_SENTENCE_END: Final = re.compile(
+    r"(?:(?<=[?!;:])|(?<=\.)(?<!\b[DMS]r\.)(?<!\b[MS][st]\.)(?<!\bMrs\.)(?<!\bvs\.))\s+(?=\S)"
+)
 _LONGEST_READ: Final = 2_000
-_WH: Final = ("what", "who", "when", "where", "which", "whose", "whom", "why", "how")
+QUESTION_WORDS: Final = ("what", "who", "when", "where", "which", "whose", "whom", "why", "how")
 AUXILIARIES: Final = frozenset(
     "is are was were am be do does did has have had can could will would should may might must shall ought".split()
 )
@@ -96,6 +107,30 @@ def _strip_leads(words: list[str]) -> tuple[list[str], set[str]]:
     return words[start:], met
 
 
+def _asked_last(query: str) -> list[str]:
+    """Return the request of a query that first sets a scene ("I love that film. Who directed it?"), or nothing.
+
+    It is the last sentence that asks, or the last one; or what follows "... I need to know".
+    """
+    sentences = _SENTENCE_END.split(_QUOTED.sub(" quoted ", query))
+    if len(sentences) > 1:
+        asking = [sentence for sentence in sentences[1:] if sentence.rstrip().endswith("?")]
+        words = words_of((asking or sentences)[-1])
+        return _strip_leads(words)[0] if words else []
+    words = words_of(query)
+    for start, word in enumerate(words):
+        if (
+            start > 2
+            and word in QUESTION_WORDS
+            and any(
+                " ".join(words[start - size : start]) in _LEADS
+                for size in range(2, min(_LONGEST_LEAD, start) + 1)
+            )
+        ):
+            return words[start:]
+    return []
+
+
 SURFACE_FEATURES: Final = (
     "has_what", "has_who", "has_when", "has_where", "has_which", "has_how_quantity", "has_how_other", "has_why",
     "ends_with_question_mark", "has_proper_noun", "word_count", "has_creative_verb", "has_explanatory_verb",
@@ -167,7 +202,7 @@ def _opening(core: list[str], cues: dict[str, float]) -> None:
     first = core[0]
     second = core[1] if len(core) > 1 else ""
     third = core[2] if len(core) > 2 else ""
-    if first in _WH:
+    if first in QUESTION_WORDS:
         cues[f"opens with '{first}'"] = 1.0
         if first == "how":
             if second in QUANTITY_ADJECTIVES:
@@ -270,15 +305,20 @@ def _writing(query: str, opening: list[str], cues: dict[str, float]) -> None:
         cues[f"{name}, {style}"] = 1.0
 
 
-def _named_cues(query: str, words: list[str], core: list[str], leads: set[str]) -> dict[str, float]:
+def _named_cues(
+    query: str, words: list[str], core: list[str], asked: list[str], leads: set[str]
+) -> dict[str, float]:
     """Return the cues of a query whose words are at hand."""
     opening: dict[str, float] = {f"lead: {lead}": 1.0 for lead in leads}
     _opening(core, opening)
+    if asked:
+        opening["sets a scene first"] = 1.0
+        _opening(asked, opening)
     found = set(core)
-    if core[0] not in _WH and found.intersection(_WH):
+    if core[0] not in QUESTION_WORDS and found.intersection(QUESTION_WORDS):
         opening["a question word later on"] = 1.0
     if core[0] == "the" or not (
-        core[0] in AUXILIARIES or core[0] in _WH or found & AUXILIARIES or len(core) > 6
+        core[0] in AUXILIARIES or core[0] in QUESTION_WORDS or found & AUXILIARIES or len(core) > 6
     ):
         opening["no verb, like a search"] = 1.0
     if "why" in found:
@@ -309,15 +349,16 @@ def query_cues(query: str) -> dict[str, float]:
     if not words:
         return {}
     core, leads = _strip_leads(words)
-    return _named_cues(query.strip(), words, core, leads)
+    return _named_cues(query.strip(), words, core, _asked_last(query.strip()), leads)
 
 
-def _word_pieces(words: list[str], core: list[str]) -> dict[str, float]:
+def _word_pieces(words: list[str], core: list[str], asked: list[str]) -> dict[str, float]:
     """Return word n-grams (those that open and close the request marked) and letter n-grams, each scaled."""
     runs = list(words)
     for size in (2, 3):
         runs.extend(" ".join(words[i : i + size]) for i in range(len(words) - size + 1))
-    runs.extend("^ " + " ".join(core[:size]) for size in range(1, min(3, len(core)) + 1))
+    for opening in (core, asked):
+        runs.extend("^ " + " ".join(opening[:size]) for size in range(1, min(3, len(opening)) + 1))
     runs.append(core[-1] + " $")
     pieces = dict.fromkeys((f"word {run}" for run in runs), 1.5 / len(runs) ** 0.5)
     letters: list[str] = []
@@ -344,4 +385,5 @@ def query_features(query: str) -> dict[str, float]:
     if not words:
         return {}
     core, leads = _strip_leads(words)
-    return _named_cues(text, words, core, leads) | _word_pieces(words, core)
+    asked = _asked_last(text)
+    return _named_cues(text, words, core, asked, leads) | _word_pieces(words, core, asked)

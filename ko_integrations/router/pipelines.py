@@ -35,7 +35,7 @@ __all__ = [
     "load_prior",
 ]
 
-BITS: Final = 16
+BITS: Final = 18
 """Features are hashed into 2**BITS columns: no vocabulary is kept, so none can be read from a saved router."""
 
 
@@ -125,14 +125,14 @@ class PriorLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[m
     """
 
     def __init__(
-        self, prior: Literal["packaged"] | None = "packaged", strength: float = 6.0, l2: float = 0.05
+        self, prior: Literal["packaged"] | None = "packaged", strength: float = 14.0, l2: float = 0.05
     ) -> None:
         self.prior = prior
         self.strength = strength
         self.l2 = l2
 
-    def fit(self, X: Any, y: Sequence[str]) -> Self:  # noqa: N803 - scikit-learn's name
-        """Fit to the rows of a sparse matrix; `y` holds two classes."""
+    def fit(self, X: Any, y: Sequence[str], sample_weight: Any = None) -> Self:  # noqa: N803 - scikit-learn's
+        """Fit to the rows of a sparse matrix; `y` holds two classes, `sample_weight` how much each row counts."""
         rows = sp.csr_matrix(X)
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
         if len(self.classes_) != 2:
@@ -144,7 +144,8 @@ class PriorLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[m
         with_ones = sp.hstack([rows[:, used], np.ones((rows.shape[0], 1))]).tocsr()
         centre = np.append(start[used], intercept)
         scale = 1.0 / np.sqrt(np.append(precision[used], 0.0) * self.strength + self.l2)
-        moved = _minimise(with_ones, np.where(codes == 1, 1.0, -1.0), centre, scale)
+        weights = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        moved = _minimise(with_ones, np.where(codes == 1, 1.0, -1.0), weights, centre, scale)
         coefficients = start.copy()
         coefficients[used] = moved[:-1]
         self.coef_ = coefficients[None, :]
@@ -175,7 +176,11 @@ class PriorLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
 
 def _minimise(
-    rows: sp.csr_matrix, signs: NDArray[np.float64], centre: NDArray[np.float64], scale: NDArray[np.float64]
+    rows: sp.csr_matrix,
+    signs: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    centre: NDArray[np.float64],
+    scale: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Return the coefficients of least penalised logistic loss.
 
@@ -188,8 +193,8 @@ def _minimise(
 
     def loss(distance: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         margins = signs * (offset + scaled @ distance)
-        pull = -signs / (1.0 + np.exp(np.clip(margins, -500, 500)))
-        value = np.logaddexp(0.0, -margins).sum() + 0.5 * distance @ distance
+        pull = -weights * signs / (1.0 + np.exp(np.clip(margins, -500, 500)))
+        value = weights @ np.logaddexp(0.0, -margins) + 0.5 * distance @ distance
         return float(value), across @ pull + distance
 
     with threadpool_limits(1):  # the vectors are short: threads would only wait for each other

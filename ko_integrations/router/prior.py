@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ko_integrations.router.datasets import Queries, read_labelled
+from ko_integrations.router.writing import written_otherwise
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,17 +33,21 @@ def read_nfcats(path: str | Path) -> Queries:
 
 
 def learn_prior(
-    queries: Queries, *, l2: float = 0.5
+    queries: Queries, *, l2: float = 1.0
 ) -> "tuple[NDArray[np.float16], NDArray[np.float16], np.float16]":
-    """Return (coefficients, precision, intercept); a positive coefficient speaks for "factual"."""
+    """Return (coefficients, precision, intercept); a positive coefficient speaks for "factual".
+
+    Each question is also seen as others would write it; see `writing.written_otherwise`.
+    """
     import numpy as np
 
     from ko_integrations.router.pipelines import HashedFeatures, PriorLogisticRegression
 
-    rows = HashedFeatures().transform(queries.texts)
-    model = PriorLogisticRegression(prior=None, l2=l2).fit(rows, queries.labels)
+    texts, labels, weights = written_otherwise(queries.texts, queries.labels, share=0.1, yes_no_share=0.0)
+    rows = HashedFeatures().transform(texts)
+    model = PriorLogisticRegression(prior=None, l2=l2).fit(rows, labels, weights)
     chances = model.predict_proba(rows)[:, 1]
-    precision = rows.multiply(rows).T @ (chances * (1.0 - chances))
+    precision = rows.multiply(rows).T @ (chances * (1.0 - chances) * np.array(weights))
     # Classes are in alphabetic order, so the model's own sign is that of "fuzzy".
     return (
         (-model.coef_[0]).astype(np.float16),

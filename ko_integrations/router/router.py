@@ -8,7 +8,6 @@ from typing import Any, Final, Self
 
 from ko_integrations.errors import InvalidInputError, MissingExtraError
 from ko_integrations.router.datasets import LABELS, Label, Link, packaged, packaged_links
-from ko_integrations.router.features import AUXILIARIES, words_of
 from ko_integrations.router.files import read, write
 from ko_integrations.router.links import SubjectLinker
 from ko_integrations.router.reasons import (
@@ -19,6 +18,7 @@ from ko_integrations.router.reasons import (
     log_odds,
     surface_reasons,
 )
+from ko_integrations.router.writing import written_otherwise
 
 __all__ = ["CLASSIFIERS", "FEATURES", "Router"]
 
@@ -288,21 +288,12 @@ def _packaged_pipeline(features: str, classifier: str, prior: bool, seed: int) -
 
 
 def _fit(pipeline: Any, features: str, texts: Sequence[str], labels: Sequence[str]) -> None:
-    """Fit; the default features also see each query as a hurried typist would write it.
-
-    Yes-no questions are left as they are: without case and mark, "is X Y" is a look-up in a search log far more often
-    than a motion to debate, and the words must tell.
-    """
-    texts, labels = list(texts), list(labels)
-    if features == "default":
-        hurried = [
-            (text.lower().rstrip("?.! "), label)
-            for text, label in zip(texts, labels, strict=True)
-            if next(iter(words_of(text)), "") not in AUXILIARIES
-        ]
-        texts += [text for text, _ in hurried if text]
-        labels += [label for text, label in hurried if text]
-    pipeline.fit(texts, labels)
+    """Fit; the default features also see each query as others would write it."""
+    if features != "default":
+        pipeline.fit(list(texts), list(labels))
+        return
+    rows = written_otherwise(texts, labels, share=0.5, yes_no_share=0.1)
+    pipeline.fit(rows.texts, rows.labels, classifier__sample_weight=rows.weights)
 
 
 def _check(queries: Sequence[str]) -> None:

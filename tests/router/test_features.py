@@ -48,6 +48,25 @@ def test_cues(query: str, cue: str) -> None:
     assert cue in query_cues(query)
 
 
+@pytest.mark.parametrize(
+    ("query", "asked"),
+    [
+        ("I love that film. Who directed it?", "Who directed it?"),
+        ("Thanks! What is Bob's number? Cheers.", "What is Bob's number?"),
+        ("For the form I need to know when the lease ends.", "When does the lease end?"),
+    ],
+)
+def test_a_scene_set_first_does_not_hide_the_question(query: str, asked: str) -> None:
+    cues = query_cues(query)
+    assert "sets a scene first" in cues
+    opening = next(cue for cue in query_cues(asked) if cue.startswith("opens with"))
+    assert opening in cues
+
+
+def test_an_abbreviation_ends_no_sentence() -> None:
+    assert "sets a scene first" not in query_cues("Have I met Dr. Lind before?")
+
+
 def test_a_quotation_is_one_word_and_asks_for_nothing() -> None:
     assert words_of('Who wrote "How to Explain Anything"?') == ["who", "wrote", "quoted", "?"]
     assert "a word of 'verb of explaining'" not in query_cues('Who wrote "Explain This"?')
