@@ -19,7 +19,7 @@ install: $(STAMP)
 
 # torch first and alone: the pin decides which build the rest is resolved against.
 $(STAMP): pyproject.toml constraints.txt
-	@echo "Installing into $(VENV): once, some minutes, 2.5 GB."
+	@echo "Installing into $(VENV): once, some minutes."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 	@echo "  torch ..."

@@ -94,7 +94,11 @@ _ADVERBS = frozenset(
 _COUNTED = re.compile(
     r"(?:(?:[Ss]ome|[Aa]bout|[Aa]round|[Oo]ver|[Nn]early|[Aa]lmost|[Mm]ore than) )?\d[\d,.]* [a-z]"
 )
-_TRAILED = re.compile(r"^[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)* (?P<last>[a-z]+)$")
+# A name and a noun behind it; "The user" is no name.
+_TRAILED = re.compile(
+    r"^(?:(?:The|An?|My|Our|His|Her|Its|Their|This|That) )?(?!(?:The|An?|My|Our|His|Her|Its|Their|This|That) )"
+    r"[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)* (?P<last>[a-z]+)$"
+)
 _PLACED = re.compile(r" (?:at|in|on|to|for|from|with) ")
 _DETERMINERS = frozenset("the a an my our his her its their this that these those".split())
 _SPEAKERS = frozenset(("person", "organisation", "team"))

@@ -24,6 +24,15 @@ def test_example_of_the_paper(reads: Reads) -> None:
     ]
 
 
+@pytest.mark.parametrize("person", ["The user", "The patient", "The new teacher"])
+def test_a_definite_description_is_a_person_and_no_name_with_a_noun_behind_it(
+    reads: Reads, person: str
+) -> None:
+    subject = person.removeprefix("The ")
+    assert reads(f"{person} lives in Bern.") == [(subject, "residence", "Bern")]
+    assert reads(f"{person} has moved to Basel.") == [(subject, "residence", "Basel")]
+
+
 def test_medical_case_of_the_paper(reads: Reads) -> None:
     text = (
         "Patient M.R., 67-year-old male, presented with persistent cough. CT scan showed 3cm mass in right upper lobe. "
