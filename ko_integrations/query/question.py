@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from ko_integrations.morphology import PREPOSITIONS
 from ko_integrations.query.lexicon import Lexicon
 from ko_integrations.query.linking import Mention
 from ko_integrations.query.words import CARRIERS, FUNCTION_WORDS, Word, key_of
@@ -54,6 +55,7 @@ _LIGHT_NOUNS = frozenset("name title position office post role job identity hold
 _CLIPPED = range(3, 6)
 _MASK = "X"
 _OWNING = frozenset({"my", "our"})
+_ARTICLES_OR_QUOTES = frozenset(("the", "a", "an", '"', "'", "“", "‘"))
 _RELATIVE = frozenset({"who", "whom", "where", "when", "which"})
 _NESTING = frozenset({"of", "where", "that", "which", "who", "whose", "in", "by", "for"})
 """What ties a noun to the clause or phrase that says which one is meant."""
@@ -144,7 +146,11 @@ def analyse(text: str, words: Sequence[Word], mention: Mention, lexicon: Lexicon
     told = {i for i in outside if _is_content(words[i])}
     ordered = [i for i in _by_distance(words, mention) if i in told]
     kinds, noun = _wanted(words, outside)
-    if kinds in _OPEN_KINDS and not _owns(words, mention) and any(i >= mention.end for i in ordered):
+    if (
+        kinds in _OPEN_KINDS
+        and any(i >= mention.end for i in ordered)
+        and _has_main_verb_last(words, mention)
+    ):
         noun = []  # "where was the head of X [born]": the verb is what is asked about, not the head
     tokens = tuple(_token(words, i, lexicon) for i in ordered)
     return Asked(
@@ -231,7 +237,7 @@ def _wanted(words: Sequence[Word], outside: Sequence[int]) -> tuple[frozenset[st
     """Return the kinds of thing that the question wants and the noun that says so."""
     for place, i in enumerate(outside):
         word = words[i].lower
-        if word in _RELATIVE and i and (_is_content(words[i - 1]) or i - 1 not in outside):
+        if word in _RELATIVE and _is_relative(words, i, outside):
             continue  # "the person *who* founded it"
         if word in _WH_KINDS or word in ("what", "which", "how"):
             later = _coordinated(words, outside[place + 1 :])
@@ -244,6 +250,26 @@ def _wanted(words: Sequence[Word], outside: Sequence[int]) -> tuple[frozenset[st
         if word == "how" and place + 1 < len(outside) and words[outside[place + 1]].lower != "is":
             return frozenset(), _measured(words, outside[place + 1 :])
     return _noun_after(words, outside)
+
+
+def _is_relative(words: Sequence[Word], i: int, outside: Sequence[int]) -> bool:
+    """Tell whether a question word follows a noun: "the person who", "the country of which"."""
+    if i > 1 and words[i - 1].lower in PREPOSITIONS:
+        i -= 1
+    return i > 0 and (_is_content(words[i - 1]) or i - 1 not in outside)
+
+
+def _has_main_verb_last(words: Sequence[Word], mention: Mention) -> bool:
+    """Tell whether what follows the subject belongs to the main clause: "where was the head of X born".
+
+    It belongs to the subject's own clause in "the country of which X is a citizen" and "the country X comes from".
+    """
+    before = mention.start - 1
+    if _owns(words, mention) or before < 0 or _is_content(words[before]):
+        return False
+    while before >= 0 and words[before].lower in _ARTICLES_OR_QUOTES:
+        before -= 1
+    return before >= 0 and words[before].lower not in _RELATIVE | {"that", "whose"}
 
 
 def _measured(words: Sequence[Word], rest: Sequence[int]) -> list[Word]:

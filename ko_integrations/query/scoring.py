@@ -176,8 +176,12 @@ def _kind_fit(wanted: frozenset[str], given: frozenset[str]) -> float:
         return (
             0.0  # "where" is answered by an organisation, but hardly by what is a person or an organisation
         )
+    if wanted == _WHEREABOUTS and not given & _PLACES:
+        return 0.6 if wanted & given else 0.0
     if wanted & given:
         return 0.95
+    if wanted == {"continent"}:
+        return 0.0
     return 0.5 if "place" in given and wanted & _PLACES else 0.0
 
 
