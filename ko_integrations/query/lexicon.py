@@ -16,6 +16,8 @@ _LENT, _KIN = 1.0, 0.9
 _NAME, _ALIAS, _QUESTION, _PATTERN = 1.0, 0.9, 0.85, 0.6
 _PART = 0.3
 _SLIPPED = 4
+_FEW, _ASIDE = 6, 0.45
+"""From how many patterns on a word that only one of them has is worth less than those that recur."""
 _CIRCUMSTANCE = re.compile(r"\b(?:under|for|at|in|with|on|from|as)\b")
 """Who "works under" somebody is managed, and does not work for them: the verb alone does not say the relation."""
 _LIVELIHOOD = re.compile(r"\b(?:a|my|your|his|her|their)\s+living\b", re.IGNORECASE)
@@ -233,10 +235,13 @@ def _declared(predicate: Predicate, others: Collection[str]) -> Profile:
             add((key,), _PART if aside else _ALIAS)
     for form in predicate.questions:
         add(_keys(form), _QUESTION)
+    told: Counter[str] = Counter()
     for pattern in predicate.patterns:
         keys = _keys(pattern)
         bare = len(set(keys)) == 1 and not _CIRCUMSTANCE.search(pattern)
-        add([key for key in keys if key not in others or bare], _PATTERN)
+        told.update({key for key in keys if key not in others or bare})
+    for key, times in told.items():
+        add((key,), _PATTERN if times > 1 or len(predicate.patterns) < _FEW else _ASIDE)
     cues.setdefault(key_of(predicate.name.replace("_", "")), _ALIAS)
     return Profile(
         name=predicate.name,

@@ -159,10 +159,11 @@ def _focus(asked: Asked, path: Sequence[Profile]) -> float:
     cued = [_named(token, last) for token in asked.tokens if token.key in asked.focus]
     if cued and max(cued) >= 0.85:
         named = 0.45 + 0.55 * sum(cued) / len(cued)
-        unlike = bool(asked.kinds and last.kinds) and _kind_fit(asked.kinds, last.kinds) == 0
+        unlike = bool(asked.kinds and last.kinds) and _kind_fit(asked.kinds, last.kinds, True) == 0
         return named - 0.2 * unlike
     if asked.kinds and last.kinds:
-        return _kind_fit(asked.kinds, last.kinds)
+        spoken = any(_named(token, last) >= 0.85 for token in asked.tokens)
+        return _kind_fit(asked.kinds, last.kinds, spoken)
     if not cued:
         return 0.5
     if max(cued):
@@ -171,12 +172,13 @@ def _focus(asked: Asked, path: Sequence[Profile]) -> float:
     return 0.1 if earlier else 0.4
 
 
-def _kind_fit(wanted: frozenset[str], given: frozenset[str]) -> float:
+def _kind_fit(wanted: frozenset[str], given: frozenset[str], spoken: bool) -> float:
+    """Return how well kinds agree; `spoken`: the question has a word of the predicate's own ("where ... work")."""
     if wanted == _WHEREABOUTS and "person" in given:
         return (
             0.0  # "where" is answered by an organisation, but hardly by what is a person or an organisation
         )
-    if wanted == _WHEREABOUTS and not given & _PLACES:
+    if wanted == _WHEREABOUTS and not given & _PLACES and not spoken:
         return 0.6 if wanted & given else 0.0
     if wanted & given:
         return 0.95
