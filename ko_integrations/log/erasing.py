@@ -148,9 +148,8 @@ class SqlEraser(SqlReviser):
     def erased(self, slots: Sequence[bytes]) -> bool:
         """Forget the ids of finished erasures and scrub the files; True when no byte can be left."""
         with self._db.transaction():
-            namespaces = [namespace for (namespace,) in self._sql.erasing_in.all()]
             self._sql.delete_erasure.many([(slot,) for slot in slots])
-            for (ref,) in self._sql.empty_namespaces.all(refs=self._db.array(namespaces)):
+            for (ref,) in self._sql.empty_namespaces.all():
                 self._sql.forget_namespace.run(ref=ref)
                 self._sql.delete_namespace.run(ref=ref)
         return self._db.scrub()

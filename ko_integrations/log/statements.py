@@ -319,14 +319,11 @@ class Statements:
             "SELECT n.path, e.id FROM ko_erasure e JOIN ko_namespace n ON n.ref = e.namespace ORDER BY e.id"
         )
         self.delete_erasure = query("DELETE FROM ko_erasure WHERE id = :id")
-        self.erasing_in = query("SELECT DISTINCT namespace FROM ko_erasure")
         unused_by = " AND ".join(
             f"NOT EXISTS (SELECT 1 FROM ko_{table} x WHERE x.namespace = n.ref)"
             for table in ("slot", "subject", "source", "alias", "erasure")
         )
-        self.empty_namespaces = query(
-            f"SELECT n.ref FROM ko_namespace n WHERE {among('n.ref', 'refs')} AND {unused_by}"
-        )
+        self.empty_namespaces = query(f"SELECT n.ref FROM ko_namespace n WHERE n.heads = 0 AND {unused_by}")
         self.forget_namespace = query("UPDATE ko_event SET namespace = NULL WHERE namespace = :ref")
         self.delete_namespace = query("DELETE FROM ko_namespace WHERE ref = :ref")
 

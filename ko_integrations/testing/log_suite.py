@@ -363,6 +363,15 @@ class LogSuite:
         assert log.check() == []
         assert append(log, entry("Ann", "home town", "A")) == ["created"]
 
+    def test_a_namespace_is_forgotten_when_its_last_alias_goes(self, log: VersionLog) -> None:
+        log.append([entry("Ann", "city", "A")], now=NOW)
+        log.set_alias(("n",), "robert", "bob")
+        log.erased(log.erase(Scope(("n",), "ann"), now=NOW))
+        assert [event.namespace for event in log.events(0, 10)] == [("n",)]
+        log.set_alias(("n",), "robert", None)
+        log.erased([])
+        assert [event.namespace for event in log.events(0, 10)] == [None]
+
     def test_erasing_a_source_keeps_what_others_said(self, log: VersionLog) -> None:
         append(log, entry("Ann", "city", "A", source="s"), entry("Ann", "city", "A", source="t"))
         append(log, entry("Bob", "city", "B", source="s"))
