@@ -264,8 +264,7 @@ def compiled(
     """Return the statements of a text; a compiler that can tell gets to know what was said before it."""
     compile_: Callable[..., Compilation] = handle.compiler.compile
     more = {}
-    if before.strip():
-        check_text(before, "before", limit=MAX_VALUE_BYTES)
+    if check_text(before, "before", limit=MAX_VALUE_BYTES, blank=True).strip():
         takes = signature(compile_).parameters
         if "before" in takes or any(each.kind is Parameter.VAR_KEYWORD for each in takes.values()):
             more = {"before": before}
