@@ -221,7 +221,7 @@ def _closed(text: str, finite: Callable[[str], bool]) -> tuple[str, bool]:
 
 
 _NAME = re.compile(
-    r"(?:[Pp]atient )?(?<![\w’'-])(?:[A-Z]\.){2,}|(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?(?<![\w’'-])[A-Z][\w-]*[\w](?:(?: (?:of|van|de|der|von|da|del|al|bin))? [A-Z][\w-]+)*"
+    r"[Pp]atient \d[\w-]*|(?:[Pp]atient )?(?<![\w’'-])(?:[A-Z]\.){2,}|(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?(?<![\w’'-])[A-Z][\w-]*[\w](?:(?: (?:of|van|de|der|von|da|del|al|bin))? [A-Z][\w-]+)*"
 )
 _NO_NAME = _CALENDAR | frozenset(
     "BACKGROUND METHODS RESULTS CONCLUSION CONCLUSIONS OBJECTIVE OBJECTIVES FINDINGS DISCUSSION NOTE UPDATE I I'm We You He She It They My Our His Her Its Their Your This That These Those The A An There Here Have Has Had Is Are Was Were Do Does Did Can Could Will Would "

@@ -21,7 +21,7 @@ ANTECEDENT = "\ue001"
 """Stands in a clause for the object of the clause before it ("..., which is based in Oslo")."""
 
 _TRIGGER = re.compile(
-    r"[,;()]|\b(?:and|but|as|who|which|that|whose|where|because|although|though|while|when|whereas|such as|since|after|before|like)\b|-year-old|-year old"
+    r"[,;()]|\b(?:and|but|as|who|which|that|whose|where|because|although|though|while|when|whereas|such as|since|after|before|like|with (?:an?|his|her|their))\b|-year-old|-year old"
     r"|^(?:As|Born|[A-Z]\w+ed) |\b(?:is|am|are|was|were)\b|['’](?:s|m|re) ", re.IGNORECASE,
 )  # fmt: skip
 _MOST_COMMAS = 80
@@ -49,6 +49,7 @@ _BORN = re.compile(r"^(?P<where>[A-Z]\w+)-born (?P<rest>[a-z].*)$")
 _SOMEBODYS = re.compile(
     r"^(?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir) (?:[a-z]+ )?(?:son|daughter|brother|sister|wife|husband|mother|father|mum|mom|dad|dog|cat|friend|boss|partner|kid|baby)(?: [A-Z]\w+)?$"
 )
+_OF_PLACE = re.compile(r"^of [A-Z][^,]*, ")
 _BOTH = re.compile(r"^(?P<one>[a-z][\w -]*?) and (?P<two>[a-z][\w -]* (?:to|of|in|at|with|for) .+)$")
 _PERSONAL = frozenset("I i he she He She we".split())
 _LEARNING = frozenset("student pupil graduate undergraduate alumnus alumna apprentice patient".split())
@@ -264,11 +265,11 @@ class ClauseSplitter:
         if after.text.isdigit() and len(after.text) < 4 and not seen and following in ("", ","):
             inserted, main = (
                 f"{after.text} years old",
-                text[tokens[place + 1].end :].strip() if following else "",
+                _OF_PLACE.sub("", text[tokens[place + 1].end :].strip()) if following else "",
             )
         elif (
             not seen
-            and after.text in ("in", "from", "at", "on", "near", "by")
+            and after.text in ("in", "from", "at", "on", "near", "by", "of")
             and tokens[place + 1].text[0].isupper()
         ):
             pass

@@ -10,7 +10,7 @@ from ko_integrations.kinds import country_named, kinds_of, pronoun_of
 __all__ = ["TITLES", "Discourse"]
 
 _POSSESSED = re.compile(
-    r"^(?P<owner>(?i:my|our|his|her|its|their)|[^\W\d_].*?['’]s?) (?P<noun>[a-z][\w -]*?)(?:,? (?P<name>[A-Z][\w.'’ -]*))?$"
+    r"^(?P<owner>(?i:my|our|his|her|its|their)|[^\W\d_].*?['’]s?) (?P<noun>[a-z][\w -]*?|[A-Z]{2,5})(?:,? (?P<name>[A-Z][\w.'’ -]*))?$"
 )
 _DESCRIBED = re.compile(r"^(?:[Tt]he|[Tt]his|[Tt]hat) (?P<noun>[a-z][\w -]*)$")
 _NAMED = re.compile(r"^(?:[Tt]he |[Aa]n? )?[a-z].* (?:named|called) (?P<name>[A-Z].*)$")
@@ -57,6 +57,7 @@ _KINDS_OF_NOUNS = {
 }  # fmt: skip
 
 
+_AGED = re.compile(r"^(?P<article>(?:[Tt]he|[Aa]n?) )\d{1,3}-year-old ")
 _ACCOMPANIED = re.compile(r" (?:with|who) .*$")
 _CAPITALS = re.compile(r"^[A-Z][A-Z\d&]+$")
 
@@ -91,7 +92,7 @@ class Discourse:
 
     def resolve(self, text: str, speaker: str) -> str | None:
         """Return the subject that `text` means, or None where nothing in the text tells."""
-        text = text.strip(' ,;:"“”')
+        text = _AGED.sub(r"\g<article>", text.strip(' ,;:"“”'))
         lower = text.lower()
         if lower in FIRST_PERSON:
             return speaker

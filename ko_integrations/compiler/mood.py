@@ -65,6 +65,7 @@ _UNSPELT = re.compile(
     rf"\b(?:{'|'.join(word for word in _SPELLINGS if word not in ('im', 'ive'))})\b|(?:^|(?<=and )|(?<=but )|(?<=, ))(?:im|ive)\b",
     re.IGNORECASE,
 )
+_HAS_CHANGED = re.compile(r"['’]s (?:now |just )?changed to ")
 _PRESENTED = re.compile(r"^(?:[Ii]t['’]?s|[Tt]his is) \w+(?: here)?, (?=I['’ ])")
 _SHORT_FORMS = {"u": "you", "ur": "your", "n": "and", "r": "are"}
 _SHORT = re.compile(r"(?<![\w.])(?:ur?|(?<=[a-z] )[nr](?= [a-z]))(?![\w.])")
@@ -118,7 +119,7 @@ def plain(text: str) -> str:
         text = text[0].upper() + text[1:]
     if match := _ADVERB.match(text):
         text = f"{match['head']} {match['be']} {match['adverb'].lower()} {match['rest']}"
-    text = _PRESENTED.sub("", text)
+    text = _HAS_CHANGED.sub(" changed to ", _PRESENTED.sub("", text))
     text = _DROPPED_I.sub("I ", _NOUN_IS.sub(r"\g<noun> is ", text))
     if match := _CHANGED.match(text):
         text = f"{match['owner']} is {match['value']}"
@@ -196,6 +197,9 @@ _STOPPED = re.compile(
 _LEFT = re.compile(
     r"\b(?:have |has )?(?:left|quit|resigned from|been fired from|was fired from|got fired from|was laid off from|retired from) (?:my job (?:at|with) |his job (?:at|with) |her job (?:at|with) )?(?P<rest>[A-Z].*)$"
 )
+_LEFT_OFFICE = re.compile(
+    r"(?:(?:has|have|had|was|were|been|is) )*(?:resigned|stepped down|retired|fired|removed|dismissed|sacked|ousted) as (?:the )?(?P<rest>.+)$"
+)
 _USED_TO = re.compile(r"\bused to (?P<verb>\w+)", re.IGNORECASE)
 _FORMER = re.compile(r"\b(?:former|ex-|previous|late)\b ?", re.IGNORECASE)
 
@@ -223,6 +227,8 @@ def denial(text: str) -> Denial | None:
         return Denial(f"{text[: match.start()]}{_third(match['verb'])}{match['rest']}")
     if match := _LEFT.search(text):
         return Denial(f"{text[: match.start()]}worked at {match['rest']}")
+    if match := _LEFT_OFFICE.search(text):
+        return Denial(f"{text[: match.start()]}is {match['rest']}")
     if match := _USED_TO.search(text):
         if re.match(r"(?:is|was|are|be)\b", text[: match.start()].rsplit(" ", 2)[-1]):
             return None

@@ -1,6 +1,7 @@
 """Names as a clause writes them: without the noun that says what they are, and how their kinds fit a predicate."""
 
 import re
+from functools import lru_cache
 
 from ko_integrations.compiler.text import INHERITED, PRONOUNS
 from ko_integrations.kinds import CLOSED_KINDS, kinds_of
@@ -55,6 +56,7 @@ _BARE_KINDS = CLOSED_KINDS | {"city", "place"}
 _STATED_KINDS = frozenset(("number", "date", "quantity", "phone", "email"))
 
 
+@lru_cache(maxsize=16_384)
 def bare(text: str) -> tuple[str, str]:
     """Return a name without the noun that says what it is ("the city of Oslo"), and the kind this noun tells.
 

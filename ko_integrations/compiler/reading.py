@@ -153,7 +153,7 @@ class ClauseReader:
             ended = token.text.endswith("ed") or (
                 token.key in self.index.verbs and (token.text.endswith("s") or token.text in PAST_FORMS)
             )
-            if ended and before[0].isupper() and token.text.islower():
+            if ended and (before[0].isupper() or before == "and") and token.text.islower():
                 return 1.8
         return 0.0
 
@@ -202,7 +202,7 @@ class ClauseReader:
         ):
             # "X's head office is (located) in Y": the place is Y.
             value, span = value[placed.end() :], (min(span[0] + len(placed[0].split()), span[1] - 1), span[1])
-        if match.noun and value.startswith(("called ", "named ")):
+        if match.noun and value.startswith(("called ", "named ", "at ")):
             value = value.partition(" ")[2]
         score += shape(words.keys, span, value, is_object=True)
         score -= self._verbs_inside(tokens, words, match.object)
@@ -227,8 +227,8 @@ class ClauseReader:
         if score + 1.5 + 0.5 < 0.5 or not is_possible(predicate, value):
             return None
         fit = kind_score(predicate, value)
-        if fit < 1.0 and " " in value:
-            fit = max(fit, kind_score(predicate, clean(value)))
+        if fit < 1.0 and " " in value and (shorter := clean(value)) != value:
+            fit = max(fit, kind_score(predicate, shorter))
         if (
             fit < 1.0
             and not match.noun

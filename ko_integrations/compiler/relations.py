@@ -184,7 +184,7 @@ class RelationFinder:
         return Reading(
             found.predicate,
             match["subject"],
-            match["value"],
+            match["value"].removeprefix("at "),
             certain,
             stated=False,
             possessive=match.re is _NOUN_MINE,

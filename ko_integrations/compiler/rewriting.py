@@ -25,6 +25,15 @@ _WITH_RELATIVE = re.compile(
 _RELATIVE_NAMED = re.compile(
     r"^(?P<owner>[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir|[Tt]he|[A-Z]\S*(?: [A-Z]\S*)*['’]s?) (?P<noun>[a-z]+|C[ETF]O), (?P<name>(?:the [a-z -]+ )?[A-Z][\w'’-]*(?: [A-Z][\w'’.-]*)*), (?P<main>[a-z]\w+ .+)$"
 )
+_WITH_MEASURE = re.compile(
+    r"^(?P<main>[^,]+?) with (?P<measure>an? [\w -]+ of (?:about |approximately |around )?\d[\d,.]*(?: [^,]*)?)$"
+)
+_RENAMED = re.compile(
+    r"^(?P<name>[A-Z]\S*(?: [A-Z]\S*)*), (?:officially|formally|formerly|originally|commonly|sometimes|also|better|or)(?: known as| called| named)? [^,]+, (?P<main>(?:is|was|are|were|has|had|[a-z]+s) .+)$"
+)
+_TWO_NOUNS = re.compile(
+    r"(?P<one>\b(?:is|was) (?:the|an?) [a-z]+) and (?:the |an? )?(?:[a-z]+ ){0,2}[a-z]+ of (?=[A-Z])"
+)
 _COUPLED = re.compile(
     r"^(?P<one>\S+(?: \S+)?) and (?P<two>\S+(?: \S+)?) (?P<rest>(?:are|were|have|live|lived|work|worked|speak|study|studied|play|moved) (?!married|friends|siblings|engaged|dating|partners|neighbours|neighbors|twin|sister|brothers|sisters|a couple).+)$"
 )
@@ -42,7 +51,11 @@ def rewritten(sentence: str, finite: Callable[[str], bool], leading_name: Callab
 
     `finite` tells whether words hold a verb, `leading_name` gives the name that a clause begins with.
     """
-    return _fronted(sentence, finite, leading_name) or _with_relatives(sentence) or _shared(sentence)
+    return (
+        _fronted(sentence, finite, leading_name)
+        or _with_relatives(sentence)
+        or _shared(sentence, leading_name)
+    )
 
 
 def past_of(stem: str) -> str:
@@ -80,7 +93,7 @@ def _with_relatives(sentence: str) -> list[str]:
     return []
 
 
-def _shared(sentence: str) -> list[str]:
+def _shared(sentence: str, leading_name: Callable[[str], str]) -> list[str]:
     """Read two subjects, two verbs or two objects that share the rest of the sentence."""
     if match := _COUPLED.match(sentence):
         both = (match["one"], match["two"])
@@ -93,5 +106,9 @@ def _shared(sentence: str) -> list[str]:
         return [f"{match['subject']} {match[verb]} {match['rest']}" for verb in ("one", "two")]
     if match := _TWO_NAMED.match(sentence):
         return [f"{match['head']} {match[name]}" for name in ("one", "two")]
-    single = _TWO_PARTICIPLES.sub(r"\g<one>", sentence)
+    if (match := _WITH_MEASURE.match(sentence)) and (subject := leading_name(match["main"])):
+        return [match["main"], f"{subject} has {match['measure']}"]
+    if match := _RENAMED.match(sentence):
+        return [f"{match['name']} {match['main']}"]
+    single = _TWO_PARTICIPLES.sub(r"\g<one>", _TWO_NOUNS.sub(r"\g<one> of ", sentence))
     return [single] if single != sentence else []

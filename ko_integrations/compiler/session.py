@@ -22,14 +22,14 @@ __all__ = ["Session"]
 _CERTAIN = 2.5
 """Scores of a reading that covers a sentence so well that it need not be taken apart."""
 _PLAIN = frozenset(
-    "not never longer anymore more stopped quit ceased used left resigned fired retired laid gave will going gonna from in on at by as because until since".split()
+    "not never longer anymore more stopped quit ceased used left resigned fired retired laid gave will going gonna from in on at by as because until since with".split()
 )
 """Words that may change or add to what a clause states."""
 _NEGATION = re.compile(
-    r"(?:\bnot\b|n['’]t\b|\bno longer\b|\bnever\b|\b(?:stopped|quit|ceased) |(?<!is )(?<!are )(?<!was )(?<!were )(?<!be )\bused to\b|\bany ?more\b|\bany longer\b|\bleft (?=[A-Z]|my job)|\b(?:resigned|fired|retired|laid off) from\b|\bgave up\b)"
+    r"(?:\bnot\b|n['’]t\b|\bno longer\b|\bnever\b|\b(?:stopped|quit|ceased) |(?<!is )(?<!are )(?<!was )(?<!were )(?<!be )\bused to\b|\bany ?more\b|\bany longer\b|\bleft (?=[A-Z]|my job)|\b(?:resigned|fired|retired|laid off) from\b|\b(?:resigned|stepped down|retired|fired|removed|dismissed|sacked|ousted) as\b|\bgave up\b)"
 )
 _ENDED = re.compile(
-    r"\bno longer\b|\bany ?more\b|\bany longer\b|\b(?:stopped|quit|ceased) |\bused to\b|\bleft (?=[A-Z]|my job)|\b(?:resigned|fired|retired|laid off) from\b|\bgave up\b"
+    r"\bno longer\b|\bany ?more\b|\bany longer\b|\b(?:stopped|quit|ceased) |\bused to\b|\bleft (?=[A-Z]|my job)|\b(?:resigned|fired|retired|laid off) from\b|\b(?:resigned|stepped down|retired|fired|removed|dismissed|sacked|ousted) as\b|\bgave up\b"
 )
 _FUTURE = re.compile(
     r"(?:\bwill\b|['’]ll\b|\b(?:is|am|are) going to\b|['’](?:m|re|s) going to\b|\bgonna\b) ?"

@@ -38,6 +38,8 @@ def is_possible(predicate: Predicate, value: str) -> bool:
     """Return whether a predicate of names may hold `value`: nobody is born in "1931" or works for "12 kg"."""
     if _is_subordinate(value.split(" ")):
         return False
+    if predicate.object_kinds and first_person(value) and _SPEAKERS.isdisjoint(predicate.object_kinds):
+        return False
     if predicate.value_type != "name" or not predicate.object_kinds or not any(map(str.isdigit, value)):
         return True
     kinds = kinds_of(value)
@@ -48,7 +50,8 @@ def is_nobody(predicate: Predicate, subject: str) -> bool:
     """Return whether `subject` can be no subject: "mean", "following his death", "her work" of a predicate of persons."""
     words = subject.split(" ")
     if (
-        _COUNTED.match(subject)
+        _FRONTED.match(subject)
+        or _COUNTED.match(subject)
         or subject[0].islower()
         and _PLACED.search(subject)
         and words[0] not in _DETERMINERS
@@ -99,9 +102,10 @@ _TRAILED = re.compile(
     r"^(?:(?:The|An?|My|Our|His|Her|Its|Their|This|That) )?(?!(?:The|An?|My|Our|His|Her|Its|Their|This|That) )"
     r"[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)* (?P<last>[a-z]+)$"
 )
+_FRONTED = re.compile(r"(?:In|At|On|During|Among|For|With|From|By|Of|Under|Over) [a-z].*, ")
 _PLACED = re.compile(r" (?:at|in|on|to|for|from|with) ")
 _DETERMINERS = frozenset("the a an my our his her its their this that these those".split())
-_SPEAKERS = frozenset(("person", "organisation", "team"))
+_SPEAKERS = frozenset(("person", "team"))
 _MADE = frozenset(("product", "software", "work"))
 
 
@@ -110,6 +114,7 @@ _BREAKING = frozenset(
 )
 
 
+_AS_ROLE = re.compile(r" as (?!an? |the )[a-z]+(?: [a-z]+)? (?:of|at|for|in) ")
 _FINISHED = re.compile(r"(?:I|He|She|They|We|It) [a-z](?!nd )")
 """A pronoun and a word after it: no subject, but a clause."""
 _CLAUSE_INSIDE = re.compile(r", (?:[A-Z][\w'’-]*|he|she|it|they|I|we)(?: [A-Z][\w'’-]*)* [a-z]+(?:ed|s)\b")
@@ -145,6 +150,8 @@ def shape(keys: tuple[str, ...], span: tuple[int, int], text: str, *, is_object:
         and is_participle(text.split(" ", 1)[0])
     ):
         score -= 2.0
+    if not is_object and " as " in text and _AS_ROLE.search(text):
+        score -= 1.5
     if not is_object and "be" in part[1:]:
         score -= 2.0
     if is_object and " by " in text and part[0] != "by":

@@ -13,7 +13,7 @@ __all__ = ["clean", "items", "value_of"]
 
 _TRAILING = re.compile(
     r"(?:,? (?:(?:every|each) (?:morning|evening|night|day|week|month|year|other day)|(?:(?:once|twice|thrice|(?:three|four|\d) times)[- ])?daily|weekly|(?:once|twice|three times|\d times) (?:a|per) (?:day|week)|now|instead|too|as well|again|these days|at the moment|nowadays|anymore|any more|for now|for (?:(?:many|several|some|a few|\d+|two|three|four|five|ten) )?(?:years|months|weeks|ages|decades|a long time|life)|right now|so far|in fact|actually|either|"
-    r"and not .+|not .+|instead of .+|rather than .+|if you must know|by the way|btw|thanks|please|lol|though))+$"
+    r"and not .+|not .+|instead of .+|rather than .+|as needed|when needed|if needed|prn|if you must know|by the way|btw|thanks|please|lol|though))+$"
     r"|,? (?:not|rather than|instead of|and not) .+$",
     re.IGNORECASE,
 )
@@ -59,6 +59,7 @@ _WORDS = {
 _SPLIT = re.compile(r",? (?:and|&|or|as well as|plus) |, (?:and |or )?")
 
 
+@lru_cache(maxsize=16_384)
 def clean(text: str) -> str:
     """Return an object as it was written, without quotes, "now", "instead", or the value that it replaces."""
     text = text.strip().strip('"“”‘’«»`*_').strip(" ,;:!")

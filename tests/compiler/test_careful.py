@@ -257,3 +257,32 @@ def test_a_slip_in_the_text_before_is_ended(reads: Reads) -> None:
     spoken = "I speak French."
     assert reads("Sorry, I meant Italian.", before=spoken) == [("user", "languages_spoken", "Italian")]
     assert reads.ended("Sorry, I meant Italian.", before=spoken) == [("user", "languages_spoken", "French")]
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        ("Norland, officially the Republic of Norland, is a country in Africa.", [("Norland", "continent", "Africa")]),
+        ("Vesterhavn is the capital and largest city of Norland.", [("Norland", "capital", "Vesterhavn")]),
+        (
+            "Bergvik is a municipality in Vestland county with a population of 48,200.",
+            [("Bergvik", "location", "Vestland county"), ("Bergvik", "population", 48200)],
+        ),
+        ("Sara Holm, 34, of Leeds, lives in Oslo.", [("Sara Holm", "age", 34), ("Sara Holm", "residence", "Oslo")]),
+        ("Patient 12 has asthma. Her BMI is 31.", [("Patient 12", "diagnosis", "asthma"), ("Patient 12", "bmi", 31)]),
+        ("Just fyi, I go by Sam", [("user", "name", "Sam")]),
+        ("Our CI runs on GitHub Actions", [("user's CI", "platform", "GitHub Actions")]),
+        ("We sold the Volvo and bought a Tesla", []),
+        ("Hi team, Lena has replaced Marco as project manager of Atlas", []),
+        ("In this randomised trial, 240 patients received Veltorin or placebo.", []),
+    ],
+)  # fmt: skip
+def test_nothing_but_the_name_is_the_subject(
+    reads: Reads, text: str, facts: list[tuple[str, str, Any]]
+) -> None:
+    assert reads(text) == facts
+
+
+def test_an_office_that_is_left_is_ended(reads: Reads) -> None:
+    assert reads.ended("John Roe resigned as CEO of Acme.") == [("Acme", "ceo", "John Roe")]
+    assert reads("John Roe resigned as CEO of Acme.") == []
