@@ -57,7 +57,7 @@ _FORMS = tuple(
         rf"(?:,? (?:from|between) (?P<a>{_WHEN}) (?:to|until|till|and|-|–|through) (?P<b>{_WHEN}|now|today|present|the present)| \((?:from )?(?P<a2>{_WHEN}) ?(?:to|until|-|–) ?(?P<b2>{_WHEN}|now|present)?\))$",
         rf",? (?:(?P<until>until|till|up to)|since|as of|as from|starting(?: in| on| from)?|beginning(?: in| on)?|effective(?: from)?|from|in|on|during|around|circa|back in|at the (?:start|beginning) of|with effect from) (?:the year |early |late |the )?(?P<a>{_WHEN})(?: onwards?| on)?$",
         rf",? (?P<a>{_RELATIVE})$",
-        rf",? (?:in|on|since) (?P<a>{_DATE})(?= (?:in|at|by|as|with|near|for) )",
+        rf",? (?:in|on|since) (?P<a>{_DATE})(?= (?:in|at|on|by|as|with|near|for|from|to|under) )",
         rf" \((?:since |from |in )?(?P<a>{_WHEN})\)$",
     )
 )

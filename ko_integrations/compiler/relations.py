@@ -15,6 +15,7 @@ from dataclasses import replace
 from ko_integrations.compiler.naming import kind_score
 from ko_integrations.compiler.patterns import FUNCTION_KEYS
 from ko_integrations.compiler.reading import ClauseReader, Reading
+from ko_integrations.compiler.rewriting import past_of
 from ko_integrations.compiler.shape import is_nobody
 from ko_integrations.compiler.text import FIRST_PERSON, Token, tokens_of
 from ko_integrations.kinds import kinds_of
@@ -46,6 +47,11 @@ _MODIFIED = re.compile(
 _ADVERB = re.compile(
     r"\b(?!(?:only|early|family|daily|weekly|monthly|yearly|hardly|barely|rarely|likely|possibly|probably|allegedly|reportedly|supposedly|scarcely|falsely)\b)[a-z]+ly "
 )
+_SPELL = re.compile(
+    r" for (?:[a-z]+|\d+) (?:seasons?|years?|months?|weeks?|decades?|episodes?)(?= (?:on|in|at|for|with|as) )"
+)
+_ASPECT = re.compile(r"\b(?:started|began|begun|continued|kept) (?P<stem>[a-z]{2,})ing\b")
+_KIND = re.compile(r"^(?:An?|Every|Each|Any) (?P<subject>[a-z][a-z -]*) is an? (?P<value>[a-z][a-z -]*)$")
 _OWNED_MAIN = re.compile(
     r"^(?P<owner>.+['’]s|[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Ii]ts|[Tt]heir) (?:only|main|primary|principal|chief|sole|known|elimination|plasma|terminal|official|overall|current|newest|exact) (?P<rest>[a-z].+)$"
 )
@@ -85,7 +91,10 @@ class RelationFinder:
 
     def _unmodified(self, text: str) -> Reading | None:
         """Read "X is a selective inhibitor of Y" as "X is an inhibitor of Y"."""
-        if (plainer := _ADVERB.sub("", text)) != text and (reading := self._clauses.read(plainer)):
+        if (kind := _KIND.match(text)) and self._clauses.vocabulary.get("subclass_of"):
+            return Reading("subclass_of", kind["subject"], kind["value"], 0.9)
+        plainer = _ASPECT.sub(lambda begun: past_of(begun["stem"]), _SPELL.sub("", _ADVERB.sub("", text)))
+        if plainer != text and (reading := self._clauses.read(plainer)):
             return replace(reading, score=reading.score - 0.2) if reading.score >= _SURELY_MEANT else None
         if (owned := _OWNED_MAIN.match(text)) and (
             reading := self._clauses.read(f"{owned['owner']} {owned['rest']}")

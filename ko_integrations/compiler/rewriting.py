@@ -11,7 +11,7 @@ _TWO_VERBS = re.compile(
     r"^(?P<subject>\S+(?: [A-Z]\S*)*) (?P<one>[a-z]+s) and (?P<two>[a-z]+s) (?P<rest>(?:in|at|for|from) [A-Z\d].*)$"
 )
 _TWO_PARTICIPLES = re.compile(
-    r"(?P<one>\b(?:is|was|are|were|been) [a-z]+ed) and [a-z]+ (?=(?:by|in|at) [A-Z])"
+    r"^(?P<head>.+? (?:is|was|are|were|been)) (?P<one>[a-z]+(?:ed|en|n)) and (?P<two>[a-z]+(?:ed|en|n)) (?P<rest>(?:by|in|at) [A-Z].*)$"
 )
 _ACCOMPANIED = re.compile(
     r"^(?P<main>(?P<subject>[A-Z]\S*(?: [A-Z]\S*)*) [a-z].*) with (?:his|her|their) (?P<noun>wife|husband|partner|son|daughter|brother|sister|mother|father|girlfriend|boyfriend),? (?P<name>[A-Z]\S*(?: [A-Z]\S*)*)$"
@@ -110,5 +110,7 @@ def _shared(sentence: str, leading_name: Callable[[str], str]) -> list[str]:
         return [match["main"], f"{subject} has {match['measure']}"]
     if match := _RENAMED.match(sentence):
         return [f"{match['name']} {match['main']}"]
-    single = _TWO_PARTICIPLES.sub(r"\g<one>", _TWO_NOUNS.sub(r"\g<one> of ", sentence))
+    if match := _TWO_PARTICIPLES.match(sentence):
+        return [f"{match['head']} {match[verb]} {match['rest']}" for verb in ("one", "two")]
+    single = _TWO_NOUNS.sub(r"\g<one> of ", sentence)
     return [single] if single != sentence else []

@@ -3,7 +3,7 @@
 import re
 
 from ko_integrations.compiler.text import FIRST_PERSON, INHERITED, OPTIONAL, SKIPPED, tokens_of
-from ko_integrations.kinds import kinds_of
+from ko_integrations.kinds import CLOSED_KINDS, PLACE_KINDS, kinds_of
 from ko_integrations.morphology import PREPOSITIONS, is_participle
 from ko_integrations.vocabulary import Predicate
 
@@ -38,12 +38,28 @@ def is_possible(predicate: Predicate, value: str) -> bool:
     """Return whether a predicate of names may hold `value`: nobody is born in "1931" or works for "12 kg"."""
     if _is_subordinate(value.split(" ")):
         return False
+    if predicate.value_type == "name" and predicate.object_kinds and _is_of_another_kind(predicate, value):
+        return False
     if predicate.object_kinds and first_person(value) and _SPEAKERS.isdisjoint(predicate.object_kinds):
         return False
     if predicate.value_type != "name" or not predicate.object_kinds or not any(map(str.isdigit, value)):
         return True
     kinds = kinds_of(value)
     return not kinds or not kinds <= _STATED or not kinds.isdisjoint(predicate.object_kinds)
+
+
+def _is_of_another_kind(predicate: Predicate, value: str) -> bool:
+    """Whether the value is known to be a religion, say, where a language or place is asked for."""
+    kinds = kinds_of(value)
+    wanted = predicate.object_kinds
+    if (
+        not kinds & CLOSED_KINDS
+        or not kinds.isdisjoint(wanted)
+        or "country" in wanted
+        and "nationality" in kinds
+    ):
+        return False
+    return _APART.issuperset(wanted) and (value.islower() or CLOSED_KINDS.issuperset(wanted))
 
 
 def is_nobody(predicate: Predicate, subject: str) -> bool:
@@ -60,6 +76,8 @@ def is_nobody(predicate: Predicate, subject: str) -> bool:
     if first_person(subject) and predicate.subject_kinds and _SPEAKERS.isdisjoint(predicate.subject_kinds):
         return True
     if all(word.lower() in ATTRIBUTES for word in words) or _is_subordinate(words):
+        return True
+    if _GERUND.match(subject):
         return True
     if len(words) == 1 and subject.islower() and (subject.endswith("ly") or subject in _ADVERBS):
         return True
@@ -91,6 +109,8 @@ def _is_generic(predicate: Predicate, subject: str) -> bool:
     return made and subject.split(" of ")[0].endswith("s") and not subject.endswith("ss")
 
 
+_APART = PLACE_KINDS | {"language", "religion", "currency"}
+"""Kinds that nobody takes for another one, as a field is for an occupation."""
 _ADVERBS = frozenset(
     "early late soon now then here there well hard fast again today tonight tomorrow yesterday always often sometimes".split()
 )
@@ -103,6 +123,7 @@ _TRAILED = re.compile(
     r"[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)* (?P<last>[a-z]+)$"
 )
 _FRONTED = re.compile(r"(?:In|At|On|During|Among|For|With|From|By|Of|Under|Over) [a-z].*, ")
+_GERUND = re.compile(r"[a-z]{3,}ing (?:the |an? )?[A-Z\d]")
 _PLACED = re.compile(r" (?:at|in|on|to|for|from|with) ")
 _DETERMINERS = frozenset("the a an my our his her its their this that these those".split())
 _SPEAKERS = frozenset(("person", "team"))

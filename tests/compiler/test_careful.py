@@ -286,3 +286,20 @@ def test_nothing_but_the_name_is_the_subject(
 def test_an_office_that_is_left_is_ended(reads: Reads) -> None:
     assert reads.ended("John Roe resigned as CEO of Acme.") == [("Acme", "ceo", "John Roe")]
     assert reads("John Roe resigned as CEO of Acme.") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        (
+            "The Salt Road was written and directed by Ines Prado.",
+            [("Salt Road", "author", "Ines Prado"), ("Salt Road", "director", "Ines Prado")],
+        ),
+        ("Night Desk aired for three seasons on NBC.", [("Night Desk", "original_network", "NBC")]),
+        ("Larkspur Motors started producing Heron 440.", [("Heron 440", "manufacturer", "Larkspur Motors")]),
+        ("A lugger is a sailing boat.", [("lugger", "subclass_of", "sailing boat")]),
+        ("Ruth Abend was raised in Judaism.", []),
+    ],
+)  # fmt: skip
+def test_verbs_that_belong_together(reads: Reads, text: str, facts: list[tuple[str, str, Any]]) -> None:
+    assert [fact for fact in reads(text) if fact[1] != "religion"] == facts

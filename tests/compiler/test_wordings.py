@@ -1,7 +1,8 @@
 """Ways in which encyclopaedias, news, forms and people state a fact: right slot, right direction, no wrong merge.
 
-The wordings were written by hand for this test, before any of them had been tried: at first sight 82.0 % were
-right, 7.6 % not understood and 10.4 % in another slot or with other words about the object.
+The wordings were written by hand for this test, before any of them had been tried. At first sight 82.0 % of the
+first 556 were right, 7.6 % not understood and 10.4 % in another slot or with other words about the object; of the
+last 138, after work on what the first had shown, 76.8, 9.4 and 13.8 %.
 """
 
 import re
