@@ -188,6 +188,8 @@ def _ends_sentence(before: str, after: str) -> bool:
     word = before.rsplit(" ", 1)[-1]
     previous = before.split(" ")[-2] if " " in before else ""
     if any(character.isdigit() for character in word):
+        if after[:1].islower() and previous[:3] in _MONTHS:
+            return True  # "... is March 9. let's plan"
         return after[:1].isupper() and (len(before.split()) > 2 or bool(_STARTS.match(after)))
     named = previous.islower() and previous not in PREPOSITIONS and previous not in BE and previous != "and"
     if len(word) == 2 and (named or previous[-1:].isdigit()) or word.startswith("°"):
@@ -210,6 +212,7 @@ def unstopped(text: str) -> str:
     return f"{bare}." if points else bare
 
 
+_MONTHS = frozenset("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split())
 _POINTED = re.compile(r"\b(?:[^\W\d_]\.){2,}$")
 _SHORTENED = re.compile(r"[A-Z][\w&'’-]*,? (?:Inc|Co|Corp|Bros|Jr|Sr)\.$")
 """A company or person whose name ends with an abbreviation; its point is also that of the sentence."""

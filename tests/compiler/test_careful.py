@@ -303,3 +303,7 @@ def test_an_office_that_is_left_is_ended(reads: Reads) -> None:
 )  # fmt: skip
 def test_verbs_that_belong_together(reads: Reads, text: str, facts: list[tuple[str, str, Any]]) -> None:
     assert [fact for fact in reads(text) if fact[1] != "religion"] == facts
+
+
+def test_a_date_ends_a_sentence_in_lower_case(reads: Reads) -> None:
+    assert len(reads("The deadline of Atlas is March 9. let's plan around that :)")) == 1
