@@ -173,6 +173,8 @@ _ANCHORS = _table(
         rf"(?<=\w)(?<!since)(?<!until)(?<!till)(?<!\bto)(?<!\bof)(?<!from)\s+(?:{_MEANWHILE})\s+{_ANCHOR}",
     ),
 )
+_HABITUAL = re.compile(r"(?:i|we|he|she|it|they|you)(?:\s+(?:am|is|are)\b|['’](?:m|s|re)\b)", re.IGNORECASE)
+"""What is so whenever it is so ("when I am ill") and no moment."""
 _BEFORE_LAST = re.compile(
     r"\b(?:the\s+(?:one\s+)?)?(?:before\s+last|second\s+(?:to\s+)?last|last\s+but\s+one)\b", re.IGNORECASE
 )
@@ -236,6 +238,8 @@ def _dated(kind: Kind, first: Interval, second: Interval | None, span: tuple[int
 def _anchored(text: str, question: str) -> TemporalOperator:
     for kind, pattern in _ANCHORS:
         match = pattern.search(text)
+        if match and kind == "as_of" and _HABITUAL.match(question, *match.span("a")):
+            return TemporalOperator("current", spans=(match.span(),))
         if match is None or re.match(rf"{_ANAPHOR}\b|last\b", match["a"], re.IGNORECASE):
             continue
         return TemporalOperator(kind, anchor=question[slice(*match.span("a"))].strip(), spans=(match.span(),))
