@@ -16,10 +16,12 @@ __all__ = [
     "PLACE_KINDS",
     "country_named",
     "demonym_of",
+    "formal_kin",
     "is_country",
     "kinds_of",
     "office_of",
     "pronoun_of",
+    "pronoun_of_kin",
 ]
 
 CLOSED_KINDS = frozenset(
@@ -181,6 +183,31 @@ def pronoun_of(name: str) -> str | None:
     if len(words) > 1 and words[0] in ("Dr", "Prof", "Professor"):
         words = words[1:] if len(words) > 2 else []  # "Dr. Chen" has a family name
     return _given_names().get(words[0]) if words else None
+
+
+_FORMAL_KIN = {
+    informal: formal for formal, words in {
+        "mother": "mum mom mam mummy mommy mama", "father": "dad daddy papa", "grandmother": "grandma granny nan gran",
+        "grandfather": "grandpa grandad granddad", "girlfriend": "gf", "boyfriend": "bf", "brother": "bro", "sister": "sis",
+        "husband": "hubby", "wife": "wifey", "flatmate": "housemate",
+    }.items() for informal in words.split()
+}  # fmt: skip
+_KIN_PRONOUNS = {
+    noun: pronoun for pronoun, nouns in {
+        "she": "mother wife sister daughter aunt niece grandmother girlfriend fiancee granddaughter stepmother",
+        "he": "father husband brother son uncle nephew grandfather boyfriend fiance grandson stepfather",
+    }.items() for noun in nouns.split()
+}  # fmt: skip
+
+
+def formal_kin(noun: str) -> str:
+    """Return the formal noun of a relation ("mother" of "mum"); any other noun as it is."""
+    return _FORMAL_KIN.get(noun, noun)
+
+
+def pronoun_of_kin(noun: str) -> str | None:
+    """Return `he` or `she` for the noun of a relation that tells ("sister", "mum"), else None."""
+    return _KIN_PRONOUNS.get(formal_kin(noun))
 
 
 @lru_cache(maxsize=32_768)

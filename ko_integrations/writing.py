@@ -244,10 +244,16 @@ def write_text(
             since = extraction.valid_from or (None if said_at is None else anchor)
             try:
                 if extraction.kind == "retract":
-                    retracted += retract(
+                    ended = retract(
                         handle, store.namespace_path, extraction.subject, extraction.predicate, extraction.object,
                         since, source,
                     )  # fmt: skip
+                    retracted += ended
+                    if not ended:
+                        missed = NotUnderstood(
+                            text=extraction.text or text, reason="nothing known that it ends"
+                        )
+                        not_understood.append(missed)
                 else:
                     results += write_facts(handle, store.namespace_path, [_stated(extraction, since, source)])
             except InvalidInputError as error:

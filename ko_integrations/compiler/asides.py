@@ -85,7 +85,7 @@ _PARTING = re.compile(
     re.IGNORECASE,
 )
 _ORDERED = re.compile(
-    r"(?:,| [-–—]| and)(?: or| so| and)?(?: please| pls| just| maybe just)? (?:ping|call|ask|text|email|e-mail|message|contact|dm|let|check|see|tell|send|get|use|don['’]t|do not|remember|bring|take|look|talk|speak|write|reach out|feel free|give|say|no need)"
+    r"(?:,| [-–—]| and)(?: or| so| and)?(?: please| pls| just| maybe just)? (?:ping|call|ask|text|email|e-mail|message|contact|dm|let|check|see|tell|send|get|use|don['’]t|do not|remember|bring|take|look|talk|speak|write|reach out|reach|ring|feel free|give|say|no need)"
     r" (?!(?:is|was|of|and)\b)[^,]*$"
 )
 _TAIL = re.compile(

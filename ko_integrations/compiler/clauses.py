@@ -34,13 +34,16 @@ _COPULA = re.compile(
     r"^(?P<subject>.+?)(?: (?:is|am|are|was|were)|['’](?:s|m|re))(?P<now> (?:currently|now|also|still))? (?P<article>an? )?(?P<complement>\S.*)$"
 )
 _EMPLOYED = re.compile(
-    r"^(?P<role>[a-z][\w -]*?(?: (?:of|in) [a-z]\w+(?: \w+)?)?) (?P<link>at|for|with) (?P<where>(?:the )?[A-Z\d].*)$"
+    r"^(?P<role>[a-z][\w -]*?(?: (?:of|in) [a-z]\w+(?: \w+)?)?) (?P<link>at|for|with|in) (?P<where>(?:the )?[A-Z\d].*)$"
 )
 _ATTRIBUTIVE = re.compile(
     r"^(?P<one>(?:[A-Z][\w.'’&-]*)(?: [A-Z][\w.'’&-]*){0,3}) (?P<noun>[a-z]\w+(?: [a-z]\w+)?) (?P<two>(?:The )?[A-Z].*)$"
 )
 _AS_ROLE = re.compile(
     r"^(?P<head>.+? (?:joined|joins|at|for|with|from|by|in) .+?) as (?:an? |the |their |its )?(?P<role>[a-z][\w -]+)$"
+)
+_ROLE_AT = re.compile(
+    r"^(?P<head>.+? (?:works?|worked|working|started|employed)) as (?P<role>(?:an? |the )?[a-z][\w -]*?) (?P<link>at|for|with) (?P<where>(?:the )?[A-Z\d].*)$"
 )
 _PLACED = re.compile(
     r"^(?P<name>(?:The )?[A-Z][\w.'’&-]*(?: [A-Z][\w.'’&-]*){0,5}) (?P<where>(?:in|from) (?:the )?[A-Z][\w.'’&-]*(?: [A-Z][\w.'’&-]*){0,4})$"
@@ -302,6 +305,10 @@ class ClauseSplitter:
             yield from self._complements(role["head"])
             yield f"{subject} works as {role['role']}"
             return
+        if (post := _ROLE_AT.match(clause)) and "occupation" in kinds_of(_until_link(post["role"])):
+            yield f"{post['head']} as {post['role']}"
+            yield f"{post['head']} {post['link']} {post['where']}"
+            return
         match = _COPULA.match(clause)
         if match is None or self.finite(match["subject"]):
             if match is None and (where := _PLACED.match(clause)) and not self.finite(clause):
@@ -357,7 +364,8 @@ class ClauseSplitter:
             and "occupation" in kinds_of(_until_link(job["role"]))
         ):
             yield f"{subject} works as {job['role']}"
-            yield f"{subject} works {job['link']} {job['where']}"
+            if job["link"] != "in":
+                yield f"{subject} works {job['link']} {job['where']}"
             return
         if rest == match["complement"]:
             parts = definition(subject, rest) if match["article"] and not self._reads(clause) else []

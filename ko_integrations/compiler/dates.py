@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ko_integrations.compiler.text import words_in
 
-__all__ = ["Adjunct", "is_date", "parse_date", "read_moment", "take_adjunct"]
+__all__ = ["Adjunct", "is_date", "is_relative", "parse_date", "read_moment", "take_adjunct"]
 
 _MONTHS = {
     name: number
@@ -67,6 +67,9 @@ _LEADING = re.compile(
 )
 
 
+_COUNTED = re.compile(_RELATIVE, re.IGNORECASE)
+
+
 class Adjunct(NamedTuple):
     """A clause without its time adjunct, and the time that it gave; `said` is the date as it was written."""
 
@@ -74,6 +77,11 @@ class Adjunct(NamedTuple):
     valid_from: datetime | None
     valid_to: datetime | None
     said: str
+
+
+def is_relative(said: str) -> bool:
+    """Return whether a date counts from the telling ("last month"), not by the calendar alone."""
+    return _COUNTED.fullmatch(said) is not None
 
 
 def take_adjunct(text: str, said_at: datetime, *, ahead: bool = False) -> Adjunct | None:

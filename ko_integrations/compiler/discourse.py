@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from ko_integrations.compiler.naming import bare
 from ko_integrations.compiler.text import FIRST_PERSON
-from ko_integrations.kinds import country_named, kinds_of, pronoun_of
+from ko_integrations.kinds import country_named, formal_kin, kinds_of, pronoun_of, pronoun_of_kin
 
 __all__ = ["TITLES", "Discourse"]
 
@@ -74,11 +74,22 @@ class Discourse:
     """The subjects of a text so far, latest last."""
 
     _mentions: list[_Mention] = field(default_factory=list)
+    _mentions_in_order: list[_Mention] = field(default_factory=list)
 
     @property
     def last(self) -> str | None:
         """The subject spoken of last."""
         return self._mentions[-1].name if self._mentions else None
+
+    @property
+    def first_thing(self) -> str | None:
+        """The first subject that is not known for a person."""
+        return next((known.name for known in self._mentions_in_order if not self.is_person(known.name)), None)
+
+    def is_person(self, name: str) -> bool:
+        """Return whether a subject is known, or by its name likely, to be a person."""
+        known = next((known for known in self._mentions if known.name == name), None)
+        return known is not None and ("person" in known.kinds or known.pronoun in ("he", "she"))
 
     def mention(self, name: str, kinds: tuple[str, ...] = ()) -> None:
         """Remember that `name` was the subject of a statement that fits things of `kinds`."""
@@ -87,8 +98,12 @@ class Discourse:
                 known.kinds.update(kinds)
                 self._mentions.append(self._mentions.pop(number))
                 return
+        if not name:
+            return
         found = set(kinds_of(name)) or set(kinds)
-        self._mentions.append(_Mention(name, found, pronoun_of(name) if not found & _OBJECTS else None))
+        pronoun = pronoun_of_kin(name.rsplit(" ", 1)[-1]) or pronoun_of(name)
+        self._mentions.append(_Mention(name, found, pronoun if not found & _OBJECTS else None))
+        self._mentions_in_order.append(self._mentions[-1])
 
     def resolve(self, text: str, speaker: str) -> str | None:
         """Return the subject that `text` means, or None where nothing in the text tells."""
@@ -161,7 +176,8 @@ class Discourse:
             return str(match["name"])
         owner = re.sub(r"['’]s?$", "", match["owner"])
         resolved = self.resolve(owner, speaker)
-        return f"{resolved}'s {match['noun']}" if resolved else None
+        noun = match["noun"]
+        return f"{resolved}'s {formal_kin(noun)}" if resolved else None
 
     def _by_pronoun(self, word: str, speaker: str) -> str | None:
         group = {"him": "he", "his": "he", "her": "she", "hers": "she"}.get(word, word)

@@ -5,7 +5,7 @@ import re
 from ko_integrations.compiler.text import FIRST_PERSON, words_in
 from ko_integrations.kinds import kinds_of
 
-__all__ = ["Denial", "denial", "no_statement", "plain"]
+__all__ = ["Denial", "corrected", "denial", "no_statement", "plain"]
 
 _QUESTION = re.compile(
     r"^(?:so |and |but |ok(?:ay)?,? |hey,? |hi,? )?(?:what|who|whom|whose|which|where|when|why|how|is|are|was|were|am|do|does|did|can|could|will|would|"
@@ -48,7 +48,7 @@ _QUOTED_SPEECH = re.compile(
 _VERB_INSIDE = re.compile(r"[\"“](?:I|We|You|He|She|They|My)\b")
 _OPENER = re.compile(
     r"^(?:(?:please )?(?:remember|note|keep in mind|be aware|fyi|for the record|for your information|just so you know|btw|by the way|ps|p\.s\.|"
-    r"just to let you know|let me tell you|i want you to know|you should know|heads[- ]up|update|correction|reminder|background|methods|results|conclusions?|objective|discussion|summary|findings|note|fun fact|in fact|as a matter of fact|"
+    r"just to let you know|let me tell you|i want you to know|you should know|heads[- ]up|(?:meeting |call |stand-?up )?(?:notes|minutes|recap)|update|correction|reminder|background|methods|results|conclusions?|objective|discussion|summary|findings|note|fun fact|in fact|as a matter of fact|"
     r"good news|bad news|quick note|important|decisions?(?=:)|agreed(?=:)|action item)\b(?: that)?[:,]?|(?:oh|well|ok|okay|so|hi|hey|hello|yes|yeah|yep|no|nope|sorry|oops|right|sure|thanks|thank you|actually|hmm|ah|"
     r"also|and|but|anyway|indeed|no wait|wait|my bad|correction|scratch that|strike that|actually no|i mean|hang on|hold on|plus|additionally|moreover|furthermore|meanwhile|unfortunately|sadly|luckily|fortunately|happily)(?: (?:there|all|everyone|team|again|guys|folks))?[,!.:]|"
     r"(?:and|but|so|also|actually|well|plus|ok|okay|oh|hey|hi|yeah|yes|no|btw|fyi) (?=(?:and|so|well|but) |(?:i(?! (?-i:[A-Z]))|my|we|our|he|she|it|they|his|her|its|their|the)\b)|(?:it turns out|turns out|we know|it is known|everyone knows|it is a fact|the fact is|as you know|i can confirm|i confirm|i'd like to note|i should mention|i must say|i have to say) that?[, ]?)\s*",
@@ -62,7 +62,7 @@ _SPELLINGS = {
 }  # fmt: skip
 _LOOSE = frozenset(form for word in _SPELLINGS for form in (word, word.capitalize()))
 _UNSPELT = re.compile(
-    rf"\b(?:{'|'.join(word for word in _SPELLINGS if word not in ('im', 'ive'))})\b|(?:^|(?<=and )|(?<=but )|(?<=, ))(?:im|ive)\b",
+    rf"\b(?:{'|'.join(word for word in _SPELLINGS if word not in ('im', 'ive'))})\b|(?:^|(?<=and )|(?<=but )|(?<=now )|(?<=hey )|(?<=hi )|(?<=hello )|(?<=[,!.] ))(?:im|ive)\b",
     re.IGNORECASE,
 )
 _HAS_CHANGED = re.compile(r"['’]s (?:now |just )?changed to ")
@@ -81,6 +81,11 @@ _CHANGED = re.compile(
 _INTRODUCED = re.compile(
     r"^(?:I am|I['’]?m|[Ii]t['’]?s|[Tt]his is|[Ii]ts) (?P<name>[A-Z][\w'’-]+(?: [A-Z][\w'’-]+){0,2})(?: here| speaking)?[.!]*$"
 )
+_CORRECTION_WORDS = frozenset(
+    form
+    for word in "meant mean wrong misspoke wait sorry oops correction typo".split()
+    for form in (word, word.capitalize())
+)
 _FOUND_TO_BE = re.compile(r"\b(is|was|are|were) (?:found|shown|determined|measured|estimated|known) to be\b")
 _ADVERB = re.compile(r"^(?P<adverb>[A-Z][a-z]+ly), (?P<head>.+?) (?P<be>is|was|are|were) (?P<rest>.+)$")
 _CALL_ME = re.compile(
@@ -97,6 +102,32 @@ _EVIDENCE = re.compile(
 """A finding told with the test that found it ("the scan shows that ...")."""
 
 
+_CORRECTING = re.compile(
+    r"^(?:(?:no|nope|sorry|oops|whoops|wait|hm+|ah|argh|ugh|actually|correction|scratch that|my mistake|my bad|typo)[,.!:—– -]+|(?:no|sorry|oops|wait|actually) )*"
+    r"(?:(?:sorry|no|oops|wait|correction|typo|my bad|my mistake|scratch that)\b[,.!:—– -]*|(?:i|what i) (?:meant|mean)(?: to (?:say|write|type))?(?: (?:is|was))?(?: that)?[:, ]+"
+    r"|i (?:got|had|wrote|typed|said) (?:that|it|this) wrong[:,.]*|i misspoke[:,.]*)\s*(?=\S)",
+    re.IGNORECASE,
+)
+_GOT_DONE = re.compile(
+    r"\b(?:(?:has|have|had) )?(?:just |recently |finally )?(?:got|gotten) (?=(?:diagnosed|promoted|hired|elected|appointed|transferred|certified|recruited|named)\b)"
+)
+_PARTICLES = re.compile(
+    r"(?:[\s,]+(?:tho|though|ugh|sry|pls|plz|haha+|hehe|lol|lmao|tbh|ngl|imo|imho|innit|fr|btw|fwiw|yay|eek)|[\s,]*[\U0001F000-\U0001FAFF\u2600-\u27BF\uFE0F\u200D]+|[ ]+(?:[:;]-?[)DPp(]|<3|xx?))+(?=[.!]*$)",
+    re.IGNORECASE,
+)
+"""What chat puts after a sentence: particles, emoji, smileys."""
+
+
+def corrected(text: str) -> str | None:
+    """Return what follows the words of a correction ("no wait, ...", "sorry, I meant ..."), or None.
+
+    >>> corrected("No, I meant my email is a@example.org")
+    'my email is a@example.org'
+    """
+    match = _CORRECTING.match(text)
+    return text[match.end() :] if match else None
+
+
 class Denial(str):
     """The affirmative wording of a statement that was denied or ended ("I no longer work at X")."""
 
@@ -108,7 +139,10 @@ def plain(text: str) -> str:
     if not _LOOSE.isdisjoint(words_in(text)) or "=" in text:
         text = _UNSPELT.sub(lambda match: _SPELLINGS[match[0].lower()], text).replace(" = ", " is ")
     text = _SHORT.sub(lambda match: _SHORT_FORMS[match[0]], text)
-    text = _FOUND_TO_BE.sub(r"\1", text)
+    text = _PARTICLES.sub("", text).replace(" w/ ", " with ")
+    if _CORRECTION_WORDS.intersection(words_in(text)) and (said := corrected(text)):
+        text = said
+    text = _GOT_DONE.sub("was ", _FOUND_TO_BE.sub(r"\1", text))
     for _ in range(4):
         match = _OPENER.match(text)
         if match is None or match.end() == len(text):

@@ -8,9 +8,10 @@ from ko_integrations.compiler.forms import Record, blocks
 from ko_integrations.compiler.reading import ClauseReader
 from ko_integrations.compiler.relations import RelationFinder
 from ko_integrations.compiler.session import Session
-from ko_integrations.compiler.text import sentences
+from ko_integrations.compiler.text import sentences, without_code
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.protocols import Compilation, Embedder, FactReader
+from ko_integrations.types import NotUnderstood
 from ko_integrations.vocabulary import Vocabulary
 
 __all__ = ["OfflineCompiler"]
@@ -54,7 +55,10 @@ class OfflineCompiler:
         for part in (before, text):
             begun = len(found), len(missed)
             session.corrections.settled = len(found)
-            for block in blocks(part, session.names_value):
+            prose, code = without_code(part)
+            if code:
+                missed.append(NotUnderstood(text=code, reason="code"))
+            for block in blocks(prose, session.names_value):
                 if isinstance(block, Record):
                     session.record(block)
                     continue

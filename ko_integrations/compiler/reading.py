@@ -8,7 +8,16 @@ from ko_integrations.compiler.guess import KindGuesser
 from ko_integrations.compiler.naming import bare, kind_score, subject_score
 from ko_integrations.compiler.patterns import FUNCTION_KEYS, Match, Span, pattern_index
 from ko_integrations.compiler.shape import LIGHT_KEYS, is_nobody, is_possible, shape
-from ko_integrations.compiler.text import INHERITED, OPTIONAL, POSSESSIVES, Token, Words, keys_of, tokens_of
+from ko_integrations.compiler.text import (
+    INHERITED,
+    OPTIONAL,
+    POSSESSIVES,
+    PRONOUNS,
+    Token,
+    Words,
+    keys_of,
+    tokens_of,
+)
 from ko_integrations.compiler.values import clean
 from ko_integrations.kinds import CLOSED_KINDS, PLACE_KINDS, kinds_of
 from ko_integrations.morphology import ARTICLES, BE, PAST_FORMS, PREPOSITIONS, is_bare
@@ -204,6 +213,8 @@ class ClauseReader:
             value, span = value[placed.end() :], (min(span[0] + len(placed[0].split()), span[1] - 1), span[1])
         if match.noun and value.startswith(("called ", "named ", "at ")):
             value = value.partition(" ")[2]
+        if predicate.object_kinds == ("person",) and value.split(" ", 1)[0] in PREPOSITIONS:
+            return None  # "my parents are in Oslo" tells where they are, not who
         score += shape(words.keys, span, value, is_object=True)
         score -= self._verbs_inside(tokens, words, match.object)
         if match.noun and predicate.value_type == "name" and _DOING.match(value):
@@ -246,6 +257,8 @@ class ClauseReader:
         inverted = match.subject is not None and match.object < match.subject
         if inverted and subject and not match.noun and subject.startswith(("a ", "an ")):
             return None  # who "owns a Volvo" is not the owner of Volvo
+        if inverted and subject and not match.noun and _names_no_one(predicate, subject):
+            return None  # nor does who "started school" found one
         return Reading(match.predicate, subject, value, score, possessive=match.possessive, inverted=inverted)
 
 
@@ -254,6 +267,13 @@ def _is_loose(predicate: Predicate, value: str, words: Words, match: Match) -> b
     common = value.removeprefix("the ").removeprefix("a ")[:1].islower()
     prepositional = not PREPOSITIONS.isdisjoint(words.keys[number] for number in match.words)
     return common or bool(predicate.object_kinds) and not prepositional
+
+
+def _names_no_one(predicate: Predicate, subject: str) -> bool:
+    """Whether a common noun stands where the predicate has a person or an organisation."""
+    wanted = set(predicate.subject_kinds)
+    common = subject[:1].islower() and subject.partition(" ")[0] not in (*ARTICLES, *POSSESSIVES, *PRONOUNS)
+    return bool(wanted) and wanted <= {"person", "organisation"} and common
 
 
 def _is_verb_form(text: str) -> bool:

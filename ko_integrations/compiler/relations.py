@@ -184,6 +184,8 @@ class RelationFinder:
         if any(word in _NO_NOUNS for word in noun.split()):
             return None
         found = self._clauses.vocabulary.resolve(noun, self.embedder)
+        if found.how == "new" and match.re is _NOUN_MINE and match["value"].startswith(("a ", "an ")):
+            return None  # what a thing is like, not which one it is ("my commute is a pain")
         declared = self._clauses.vocabulary.get(found.predicate)
         if declared and (
             kind_score(declared, match["value"]) < -1.0 or is_nobody(declared, match["subject"])
@@ -273,7 +275,7 @@ class RelationFinder:
 _KIND_FITS = 0.25
 _CLASSES = frozenset(
     lemma(word)
-    for word in "organisation company group person people place thing city country name work kind type".split()
+    for word in "organisation company group person people place thing city country name work kind type year day".split()
 )
 """Nouns that say of what kind a name is, and nothing of what is stated about it."""
 _NO_NOUNS = frozenset(

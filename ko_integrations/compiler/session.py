@@ -6,14 +6,15 @@ from datetime import datetime
 from ko_integrations.compiler.asides import is_unreal, names_in, without_asides
 from ko_integrations.compiler.clauses import ClauseSplitter
 from ko_integrations.compiler.corrections import Corrections
-from ko_integrations.compiler.dates import Adjunct, take_adjunct
+from ko_integrations.compiler.dates import Adjunct, is_relative, read_moment, take_adjunct
+from ko_integrations.compiler.firsthand import told
 from ko_integrations.compiler.forms import Record
 from ko_integrations.compiler.mood import denial, no_statement, plain
 from ko_integrations.compiler.naming import kind_score
 from ko_integrations.compiler.reading import STRONG, ClauseReader, Reading
 from ko_integrations.compiler.relations import RelationFinder
 from ko_integrations.compiler.statements import Statements
-from ko_integrations.compiler.text import Sentence, keys_of, tokens_of, unstopped, words_in
+from ko_integrations.compiler.text import FIRST_PERSON, Sentence, keys_of, tokens_of, unstopped, words_in
 from ko_integrations.protocols import FactReader
 from ko_integrations.types import NotUnderstood
 
@@ -52,6 +53,9 @@ _ACTIVE_BOTH = re.compile(
 _HELD_BY = re.compile(
     r"^The (?:position|office|post|role|title|job) of (?:the )?(?P<rest>.+?) is (?:currently |now )?(?:held|occupied|filled|taken) by (?P<holder>.+)$"
 )
+_PLACE_TAIL = re.compile(r"^(?P<head>.+) (?P<place>(?:at|in) (?:the )?[A-Z][\w.'’&-]*(?: [A-Z][\w.'’&-]*)*)$")
+_PLACED = 1.5
+"""Least score of a clause whose place is left out."""
 _PASSIVE = re.compile(
     r"^(?P<head>.+? (?:is|was|were|are) [a-z]+) (?P<phrases>(?:in|at|on|by|from|near) .+ (?:in|at|on|by|from|near) [A-Z\d].*)$"
 )
@@ -61,6 +65,22 @@ _TRAILING_PHRASE = re.compile(
 _PHRASE = re.compile(r" (?=(?:in|at|on|by|from|near) [A-Z\d])")
 
 
+_ACQUIRED = re.compile(
+    r"(?:^|\b[Ii] |\b[Ww]e |['’]ve |[Jj]ust )(?:just |finally |recently )?(?:adopted|got|have|rescued|bought|brought home|met) (?:a|an|another|our first|my first) (?:[a-z-]+ ){0,2}?(?P<noun>[a-z]+)[ .!]*$",
+    re.IGNORECASE,
+)
+_ITS_NAME = re.compile(r"^(?:[Hh]is|[Hh]er|[Ii]ts|[Tt]heir) name(?:['’]s| is) (?P<name>[A-Z][\w'’-]*)[.! ]*$")
+_IS_NUMBER = re.compile(r"^(?P<who>[A-Z][\w'’-]+|[Mm]y [a-z]+) is (?:now |just |already )?\d{1,3}$")
+_USED_TO = re.compile(r"\bused to\b", re.IGNORECASE)
+_RESCHEDULED = re.compile(
+    r"^(?:(?:[Tt]he) (?P<noun>[a-z]+) of (?P<what>.+?)|(?P<owner>.+?)['’]s (?P<noun2>[a-z]+)) (?:is|was|has been|got|is now|moved|changed|slipped) "
+    r"?(?:moved|postponed|pushed back|pushed|brought forward|rescheduled|delayed|scheduled|planned|set|changed)?(?: from (?P<old>.+?))? ?(?:to|until|for|on) (?P<new>.+)$"
+)
+_BECOMING = re.compile(
+    r"\b(?:moved|relocated|switched|changed|joined|started|became|transferred|bought|adopted|turned|married|upgraded|"
+    r"downgraded|promoted|hired|got)\b"
+)
+"""Verbs of a change, after which the new state holds."""
 _OF_ASIDES = ("a supposition", "a denial")
 """Reasons that words around a statement may give rise to, and that do not touch the statement itself."""
 _HEDGED = 0.7
@@ -89,6 +109,18 @@ _SHOWED = re.compile(
 """A measurement told with a verb that says nothing itself ("X showed an IC50 of 3 nM against Y")."""
 
 
+def _holds(text: str, when: Adjunct | None) -> bool:
+    """Whether a statement about the past tells a state that holds when it is told.
+
+    "We moved last month" counts from the telling and names no end; so does "I have lived here since 2019".
+    """
+    if when is None or when.valid_from is None or when.valid_to is not None:
+        return False
+    if _BECOMING.search(text) and is_relative(when.said):
+        return True
+    return " since " in text and not FIRST_PERSON.isdisjoint(word.lower() for word in words_in(text))
+
+
 class Session:
     """Reads the sentences of one text; `statements.found` and `missed` are the outcome."""
 
@@ -105,6 +137,7 @@ class Session:
         self.statements = Statements(reader, said_at, clauses)
         self.missed: list[NotUnderstood] = []
         self.corrections = Corrections(self.statements, splitter.finite)
+        self._unnamed = ""
 
     def names_value(self, label: str) -> bool:
         """Return whether a label before a colon ends with a noun of the vocabulary ("Acme CEO: ...")."""
@@ -138,7 +171,7 @@ class Session:
         self.statements.begun = len(self.statements.found)
         if sentence.alone:
             self.statements.start_afresh()
-        body = plain(_EMOJI.sub(" ", sentence.text).strip())
+        body = self._bridged(plain(_EMOJI.sub(" ", sentence.text).strip()))
         if (
             not any(character.isalnum() for character in body)
             or self.corrections.corrected(_EMOJI.sub(" ", sentence.text), body)
@@ -157,7 +190,10 @@ class Session:
             reason = "a supposition"
         before = len(self.statements.found)
         if reason is None or self._title_speaks(body, reason):
-            reason = self._read(body, sentence.text) or "no statement recognised"
+            reason = None
+            for part in told(body, self.statements.is_relation):
+                reason = self._read(part, sentence.text) or reason
+            reason = reason or "no statement recognised"
             if _STATING_TAIL.match(core.tail) and no_statement(plain(core.tail)) is None:
                 self._read(plain(core.tail), sentence.text)
             if core.hedged:
@@ -167,11 +203,20 @@ class Session:
             self.missed.append(NotUnderstood(text=sentence.text, reason=reason))
             self._mention(sentence.text)
 
+    def _bridged(self, body: str) -> str:
+        """Say "her name is Mia" of the one animal or person just spoken of without a name ("adopted a kitten")."""
+        if self._unnamed and (named := _ITS_NAME.match(body)):
+            body, self._unnamed = f"My {self._unnamed} is {named['name']}", ""
+        elif match := _ACQUIRED.search(body):
+            self._unnamed = match["noun"] if self.statements.is_relation(match["noun"]) else ""
+        return body
+
     def _mention(self, text: str) -> None:
         """Remember the names of a clause that stated nothing: a pronoun may mean them, the first one first."""
         for name in reversed(names_in(text)):
             placed = re.search(rf"\b(?:in|at|from|near) (?:the )?{re.escape(name)}", text)
             self.statements.discourse.mention(name, ("place",) if placed else ())
+        self.statements.mention_relations(text)
 
     def _doubt(self, begin: int) -> None:
         """Lower the confidence of the statements from number `begin` on: the speaker hedges."""
@@ -220,6 +265,7 @@ class Session:
             reason = self._clause(part, source) or reason
             if len(parts) > 1 and len(self.statements.found) == stated:
                 self._mention(part)
+                self.statements.turn_to(part, names_in(part))
         if len(self.statements.found) == before and len(parts) > 1:
             reason = self._clause(body, source) or reason
         return reason
@@ -248,6 +294,10 @@ class Session:
             return "no statement recognised"
         if _NEGATION.search(text):
             return self._negated(text, source)
+        if (aged := _IS_NUMBER.match(text)) and self.statements.is_living(aged["who"]):
+            text = f"{text} years old"
+        if event := _RESCHEDULED.match(text):
+            text = self._rescheduled(event) or text
         if match := _MOVED.match(text):
             old, text = (
                 f"{match['head']} {match['to']} {match['old']}",
@@ -278,8 +328,23 @@ class Session:
                 and earlier.predicate == reading.predicate
             ):
                 self.statements.presuppose(earlier, source, when)
-            reason = self.statements.add(reading, source, when) or reason
+            reason = self.statements.add(reading, source, when, holds=_holds(text, when)) or reason
         return reason
+
+    def _rescheduled(self, event: re.Match[str]) -> str:
+        """Say "the launch of X was moved to June 1" of the launch date of X, or "" for what has no such date."""
+        noun = f"{event['noun'] or event['noun2']} date"
+        if (
+            read_moment(event["new"], self.said_at) is None
+            or self.reader.vocabulary.get(noun.replace(" ", "_")) is None
+        ):
+            return ""
+        head = f"{event['what'] or event['owner']}'s {noun}"
+        return (
+            f"{head} changed from {event['old']} to {event['new']}"
+            if event["old"]
+            else f"{head} is {event['new']}"
+        )
 
     def _timed(self, text: str, adjunct: Adjunct | None) -> list[tuple[Reading, Adjunct | None]]:
         """The readings of a clause that may say when: as the date of a fact, or the time of one."""
@@ -341,11 +406,30 @@ class Session:
         """Read "3 cm mass in the right lobe" as a mass of 3 cm, and the mass in the right lobe."""
         if (trailing := _TRAILING_PHRASE.match(text)) and (reading := self._reading(trailing["head"])):
             return [(reading, None)]
+        if placed := _PLACE_TAIL.match(text):
+            return self._set_in_place(placed)
         head, link, rest = text.rpartition(" in ")
         if not link or not rest.islower():
             return []
         readings = [self._reading(head), self._reading(f"{head.rsplit(' ', 1)[-1]} in {rest}")]
         return [(reading, None) for reading in readings if reading]
+
+    def _set_in_place(self, placed: re.Match[str]) -> list[tuple[Reading, Adjunct | None]]:
+        """Read "X teaches maths at Y" as "X teaches maths", and as "X teaches at Y" if that states something."""
+        what = self._reading(placed["head"])
+        if (
+            what is None
+            or not what.subject
+            or what.score < _PLACED
+            or not placed["head"].endswith(what.object)
+        ):
+            return []
+        verb = placed["head"].removesuffix(what.object).rstrip()
+        where = self._reading(f"{verb} {placed['place']}")
+        found = (
+            [what, where] if where and where.score >= STRONG and where.predicate != what.predicate else [what]
+        )
+        return [(reading, None) for reading in found]
 
     def _value_type(self, name: str) -> str:
         predicate = self.reader.vocabulary.get(name)
@@ -359,11 +443,8 @@ class Session:
             if reading:
                 return self.statements.add(reading, source, None)
             shorter = re.sub(r",? (?:and )?not (?!.*\b(?:is|are|was)\b).+$", "", text)
-            if (
-                shorter != text
-                and "," in text[len(shorter) : len(shorter) + 1]
-                and (reading := self._reading(shorter))
-            ):
+            contrasted = "," in text[len(shorter) : len(shorter) + 1] or shorter[-1:].isdigit()
+            if shorter != text and contrasted and (reading := self._reading(shorter)):
                 return self.statements.add(reading, source, None)
         affirmative = denial(text)
         if affirmative is None:
@@ -372,4 +453,6 @@ class Session:
         reading = self._reading(adjunct.text if adjunct else str(affirmative))
         if reading is None:
             return "a denial"
+        if _USED_TO.search(text):
+            return self.statements.past(reading, source, adjunct)
         return self.statements.end(reading, source, adjunct)

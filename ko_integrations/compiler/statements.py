@@ -11,7 +11,15 @@ from ko_integrations.compiler.reading import STRONG, ClauseReader, Reading
 from ko_integrations.compiler.text import FIRST_PERSON, INHERITED, PRONOUNS
 from ko_integrations.compiler.values import clean, items, value_of
 from ko_integrations.identity import normalize_name, normalize_predicate
-from ko_integrations.kinds import country_named, demonym_of, kinds_of, office_of
+from ko_integrations.kinds import (
+    CLOSED_KINDS,
+    country_named,
+    demonym_of,
+    kinds_of,
+    office_of,
+    pronoun_of,
+    pronoun_of_kin,
+)
 from ko_integrations.protocols import Extraction, FactReader
 from ko_integrations.types import Value
 
@@ -25,6 +33,14 @@ _PACKED = re.compile(
 _RELATED = re.compile(
     r"^(?P<owner>(?i:my|our|his|her|their)|.+['’]s) (?P<noun>[a-z]+(?: [a-z]+)?),? (?P<name>[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*)$"
 )
+_LIVING = frozenset(("person", "animal"))
+_ALIVE = (("person",), ("animal",))
+_OWN = re.compile(r"\b(?:[Mm]y|[Oo]ur) (?:[a-z]+ )?(?P<noun>[a-z]+)\b")
+_RELATIVE_OF = re.compile(r"^(?P<owner>.+)['’]s (?:[a-z]+ )?(?P<noun>[a-z]+)$")
+_NO_NAME = re.compile(
+    r"^(?=[a-z]|.*, )(?:.*[ ,])?(?:I|i|im|Im|we|you|he|she|they|it|my|me)(?:['’ ,]|$)|^[£$€¥] ?\d"
+)
+"""What holds a pronoun of its own is part of another clause, and no name."""
 _NO_VALUES = frozenset(
     ("nothing", "none", "unknown", "something", "someone", "anything", "any", "no", "it all")
 )
@@ -75,13 +91,48 @@ class Statements:
         """Forget whom the text spoke of: an item of a list refers to nothing before it."""
         self.discourse, self.countries = Discourse(), {}
 
-    def add(self, reading: Reading, source: str, adjunct: Adjunct | None) -> str | None:
-        """State what a clause says, once; return why it states nothing."""
+    def is_relation(self, noun: str) -> bool:
+        """Return whether `noun` says who somebody is to another, or which animal ("sister", "boss", "dog")."""
+        declared = self.reader.vocabulary.get(noun)
+        return declared is not None and not _LIVING.isdisjoint(declared.object_kinds)
+
+    def is_living(self, name: str) -> bool:
+        """Return whether `name` is a person's or an animal's, by the text or by whose relation is stored."""
+        if (own := _OWN.fullmatch(name)) is not None:
+            return self.is_relation(own["noun"])
+        if self.discourse.is_person(name):
+            return True
+        stated = [(item.predicate, item.object) for item in self.found]
+        stated += [(ko.predicate, ko.object) for ko in self.reader.facts_naming(name)]
+        return any(value == name and self.is_relation(predicate) for predicate, value in stated)
+
+    def mention_relations(self, text: str) -> None:
+        """Remember "my mother" of a clause that stated nothing: a pronoun may mean her."""
+        for match in _OWN.finditer(text):
+            if self.is_relation(match["noun"]):
+                known = self.discourse.resolve(f"my {match['noun']}", self.speaker)
+                self.discourse.mention(self._kin(known) if known else "", ("person",))
+
+    def add(
+        self, reading: Reading, source: str, adjunct: Adjunct | None, *, holds: bool = False
+    ) -> str | None:
+        """State what a clause says, once; return why it states nothing.
+
+        `holds` says that the value holds when it is told: where another is stored that began later than the
+        time given, the value is stated once more for the moment of telling, so that it becomes the head.
+        """
         if reading.subject in ("They", "they") and (both := self.discourse.pair()):
-            reasons = [self.add(replace(reading, subject=name), source, adjunct) for name in both]
+            reasons = [
+                self.add(replace(reading, subject=name), source, adjunct, holds=holds) for name in both
+            ]
             return next(filter(None, reasons), None)
         subject = self._subject_of(reading, source)
-        if not subject:
+        if (
+            not subject
+            or _NO_NAME.search(subject)
+            or reading.inverted
+            and self._is_no_bearer(subject, reading)
+        ):
             return "no subject to take it for"
         if subject.lower() in _GENERIC:
             return "no subject to take it for"
@@ -100,9 +151,70 @@ class Statements:
                     valid_from=adjunct.valid_from if adjunct else None, valid_to=adjunct.valid_to if adjunct else None,
                 )
             )  # fmt: skip
+            if holds and adjunct and adjunct.valid_from:
+                self._hold(subject, predicate, value, adjunct.valid_from)
         if adjunct and adjunct.valid_from and predicate in _EVENT_DATES:
             self._date_event(subject, _EVENT_DATES[predicate], adjunct, source, _confidence(reading))
         self._remember(subject, reading, values)
+        return None
+
+    def _is_no_bearer(self, subject: str, reading: Reading) -> bool:
+        """Whether what comes last in a clause is known to be of a kind that has no such fact (who "writes Python")."""
+        declared = self.reader.vocabulary.get(reading.predicate)
+        kinds = kinds_of(items(subject)[0]) or kinds_of(subject.split(" ", 1)[0])
+        wanted = set(declared.subject_kinds) if declared else set()
+        return (
+            bool(kinds and wanted) and kinds <= CLOSED_KINDS | {"number", "quantity"} and not kinds & wanted
+        )
+
+    def _hold(self, subject: str, predicate: str, value: Value, since: datetime) -> None:
+        """State again, for now, what was just stated for `since`, if something else is known from later on."""
+        if self.reader.vocabulary.cardinality(predicate) == "set":
+            return
+        later = [ko for ko in self.reader.read_values(subject, predicate) if ko.valid_from > since]
+        if any(ko.object != value for ko in later):
+            self.found.append(self.found[-1].model_copy(update={"valid_from": None}))
+
+    def turn_to(self, clause: str, names: list[str]) -> None:
+        """Let what follows a clause that stated nothing go on from the subject of that clause, if it has one."""
+        first = clause.split(" ", 1)[0].split("'", 1)[0].split("’", 1)[0]
+        if first == INHERITED:
+            return
+        if first.lower() in PRONOUNS:
+            self.subject = self.discourse.resolve(first, self.speaker)
+        else:
+            self.subject = names[0] if names and clause.startswith(names[0]) else None
+
+    def past(self, reading: Reading, source: str, adjunct: Adjunct | None) -> str | None:
+        """State what "used to" hold: what holds now ends, anything else held until what is known began.
+
+        Without a beginning it is stated for the last second of its time, as in `presuppose`.
+        """
+        subject = self._subject_of(reading, source)
+        if not subject or _NO_NAME.search(subject):
+            return "no subject to take it for"
+        predicate = office_of(reading.predicate, subject)
+        values = self.values(predicate, reading.object)
+        if not values:
+            return "no object to take it for"
+        held = self.reader.read_values(subject, predicate)
+        until = adjunct.valid_to if adjunct else None
+        if until is None and any(ko.object in values for ko in held):
+            return self.end(reading, source, None)
+        if self.reader.vocabulary.cardinality(predicate) == "set":
+            held = []
+        end = until or min((ko.valid_from for ko in held), default=self.said_at)
+        begin = adjunct.valid_from if adjunct else None
+        if begin is None or begin >= end:
+            begin = end - timedelta(seconds=1)
+        for value in values:
+            self._state(
+                Extraction(
+                    subject=subject, predicate=predicate, object=value, confidence=_confidence(reading),
+                    text=source, valid_from=begin, valid_to=end,
+                )
+            )  # fmt: skip
+        self.subject = subject
         return None
 
     def presuppose(self, reading: Reading, source: str, adjunct: Adjunct | None) -> None:
@@ -163,14 +275,39 @@ class Statements:
     def _subject_of(self, reading: Reading, source: str) -> str | None:
         said = reading.subject
         if said is None:
-            return self.discourse.last
+            return self._topic(reading.predicate)
         if said.startswith(INHERITED):
             inherited = self.subject
             return f"{inherited}{said[1:]}" if inherited else None
         if said.startswith(ANTECEDENT):
             return f"{self.object}{said[1:]}" if self.object else None
         subject = self.discourse.resolve(self._unpacked(said, source), self.speaker)
-        return self._stored(self._country(subject, reading.predicate)) if subject else None
+        return self._stored(self._kin(self._country(subject, reading.predicate))) if subject else None
+
+    def _topic(self, predicate: str) -> str | None:
+        """Whom a bare label ("Budget: ...") is about: the topic of the text, not a person named in passing."""
+        last, first = self.discourse.last, self.discourse.first_thing
+        declared = self.reader.vocabulary.get(predicate)
+        of_people = declared is None or "person" in declared.subject_kinds or "phone" in declared.object_kinds
+        return first if last and first and not of_people and self.discourse.is_person(last) else last
+
+    def _kin(self, name: str) -> str:
+        """The one person whom "user's sister" is by what is known, or the description itself."""
+        match = _RELATIVE_OF.match(name)
+        if match is None or not self.is_relation(match["noun"]):
+            return name
+        owner, noun = match["owner"], match["noun"]
+        declared = self.reader.vocabulary.get(noun)
+        predicate = declared.name if declared else noun
+        known: dict[str, None] = {
+            item.object: None
+            for item in self.found
+            if (item.subject, item.predicate, item.kind) == (owner, predicate, "assert")
+        }
+        known.update((str(ko.object), None) for ko in self.reader.read_values(owner, predicate))
+        wanted = pronoun_of_kin(noun)
+        fitting = [each for each in known if wanted is None or pronoun_of(each) in (None, wanted)]
+        return fitting[0] if len(fitting) == 1 and fitting[0][:1].isupper() else name
 
     def _stored(self, name: str) -> str:
         """The one stored subject that `name` is without its title ("M.R." for "Patient M.R."), or the name itself."""
@@ -230,7 +367,7 @@ class Statements:
             (subject, declared.subject_kinds if declared else ()),
         ]
         for name, kinds in spoken[::-1] if reading.inverted else spoken:
-            told = name == subject or reading.inverted or "person" in kinds_of(name) or kinds == ("person",)
+            told = name == subject or reading.inverted or "person" in kinds_of(name) or kinds in _ALIVE
             if told and name != "user":
                 self.discourse.mention(name, kinds if len(kinds) == 1 else ())
 

@@ -18,6 +18,7 @@ __all__ = [
     "keys_of",
     "sentences",
     "tokens_of",
+    "without_code",
     "words_in",
 ]
 
@@ -127,6 +128,22 @@ def sentences(text: str, names_value: Callable[[str], bool] = lambda _: False) -
             speaker = "user"
         if line.strip():
             paragraph.append(line.strip())
+
+
+def without_code(text: str) -> tuple[str, str]:
+    """Return the prose of `text`, and what stands inside code fences, which states nothing."""
+    if "```" not in text:
+        return text, ""
+    prose: list[str] = []
+    code: list[str] = []
+    fenced = False
+    for line in text.splitlines():
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+            prose.append("")
+        else:
+            (code if fenced else prose).append(line)
+    return "\n".join(prose), "\n".join(code).strip()
 
 
 def _is_chat(lines: list[str], names_value: Callable[[str], bool]) -> bool:

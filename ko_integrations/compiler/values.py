@@ -12,7 +12,7 @@ from ko_integrations.vocabulary import Predicate
 __all__ = ["clean", "items", "value_of"]
 
 _TRAILING = re.compile(
-    r"(?:,? (?:(?:every|each) (?:morning|evening|night|day|week|month|year|other day)|(?:(?:once|twice|thrice|(?:three|four|\d) times)[- ])?daily|weekly|(?:once|twice|three times|\d times) (?:a|per) (?:day|week)|now|instead|too|as well|again|these days|at the moment|nowadays|anymore|any more|for now|for (?:(?:many|several|some|a few|\d+|two|three|four|five|ten) )?(?:years|months|weeks|ages|decades|a long time|life)|right now|so far|in fact|actually|either|"
+    r"(?:,? (?:(?:every|each) (?:morning|evening|night|day|week|month|year|other day)|(?:(?:once|twice|thrice|(?:three|four|\d) times)[- ])?daily|weekly|(?:once|twice|three times|\d times) (?:a|per) (?:day|week)|now|instead|too|as well|again|these days|at the moment|nowadays|anymore|any more|for now|on (?:mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|weekends|weekdays)|for (?:(?:many|several|some|a few|\d+|two|three|four|five|ten) )?(?:years|months|weeks|ages|decades|a long time|life)|right now|so far|in fact|actually|either|"
     r"and not .+|not .+|instead of .+|rather than .+|as needed|when needed|if needed|prn|if you must know|by the way|btw|thanks|please|lol|though))+$"
     r"|,? (?:not|rather than|instead of|and not) .+$",
     re.IGNORECASE,
@@ -21,6 +21,12 @@ _CIRCUMSTANCE = re.compile(
     r"^(?P<name>(?:called |named )?(?:[Tt]he )?[A-Z][^\s,]*(?: (?:[A-Z][^\s,]*|of|the|de|and))*) (?:with|as|on|in|at|for|before|during|after|since|alongside|along|because|despite|where|while|when|together|throughout|under|and nothing) [^A-Z]+$"
 )
 """A name, and how or when: "Leiden University with a degree in physics"."""
+_CALLED = re.compile(r"^(?:an? [a-z]+ )?(?:called|named) (?=[A-Z\"“])|^(?:a bit|some|a little) of (?=[A-Z])")
+"""What introduces a name, or says how much of a language one knows."""
+_STATING = re.compile(
+    r"^(?:still|now|currently|actually|really|also|always|probably) (?=[a-z\d])|, [a-z][a-z ]* (?:is|are|was|were) .+$"
+)
+"""Adverbs of the statement, and another clause after a comma."""
 _FROM_TO = re.compile(r"^(?:from )?.+? to (?P<new>.+)$")
 _NUMBER = r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[-+]?\d+(?:\.\d+)?"
 _SCALES = {
@@ -62,7 +68,8 @@ _SPLIT = re.compile(r",? (?:and|&|or|as well as|plus) |, (?:and |or )?")
 @lru_cache(maxsize=16_384)
 def clean(text: str) -> str:
     """Return an object as it was written, without quotes, "now", "instead", or the value that it replaces."""
-    text = text.strip().strip('"“”‘’«»`*_').strip(" ,;:!")
+    text = _STATING.sub("", text)
+    text = _CALLED.sub("", text.strip().strip('"“”‘’«»`*_').strip(" ,;:!"))
     if match := _CIRCUMSTANCE.match(text):
         text = match["name"]
     shorter = re.sub(r"^that of (?:an? |the )?", "", _TRAILING.sub("", text))

@@ -14,6 +14,7 @@ from ko_integrations.query.evidence import Nearness
 from ko_integrations.query.fallback import near_candidates
 from ko_integrations.query.framing import unframed
 from ko_integrations.query.inverse import inverse_candidates
+from ko_integrations.query.kin import relatives
 from ko_integrations.query.lexicon import Lexicon, lexicon_of
 from ko_integrations.query.linking import MAX_WORDS, Mention, link
 from ko_integrations.query.paths import Candidate, Walker, slots_of
@@ -74,7 +75,7 @@ class _Session:
         self.question, self.words, self.reader = question, words, reader
         self.now, self.known_at, self.nearness = now, known_at, nearness
         self.lexicon: Lexicon = lexicon_of(reader.vocabulary)
-        self.mentions = link(question, words, reader)
+        self.mentions = relatives(words, link(question, words, reader), reader)
         self.operator = self._operator()
         if self._named_by_time():
             self.operator = TemporalOperator()

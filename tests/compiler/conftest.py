@@ -32,6 +32,9 @@ class Reader:
     def facts(self, subject: str, **_: Any) -> list[KnowledgeObject]:
         return [ko for ko in self.stored if ko.subject == subject]
 
+    def facts_naming(self, object: str, **_: Any) -> list[KnowledgeObject]:
+        return [ko for ko in self.stored if ko.object == object]
+
     def read_values(self, subject: str, predicate: str, **_: Any) -> list[KnowledgeObject]:
         return [ko for ko in self.stored if (ko.subject, ko.predicate) == (subject, predicate)]
 
