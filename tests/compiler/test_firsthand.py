@@ -133,11 +133,6 @@ def test_what_used_to_be_does_not_disturb_what_is(chat: Any) -> None:
     assert _now(store, "residence") is None
 
 
-def test_a_correction_takes_the_place_of_what_was_said(chat: Any) -> None:
-    store = chat("my bday is 3 march", "wait no its 13 march sry")
-    assert _now(store, "birth_date") == "13 march"
-
-
 _PIECES = st.sampled_from(
     ["I", "my", "sister", "Ida", "used to", "live in", "Pune", "no longer", "work at", "Acme", "until 2015", "don't",
      "like", "tea", "not any more", ",", "and", "now", "is", "12", "moved to", "last month",
