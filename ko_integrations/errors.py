@@ -16,6 +16,7 @@ KOError
 │   └── LogUnavailableError             locked for too long, disk full, server gone
 ├── SemanticIndexError                  the semantic index
 │   ├── IndexUnavailableError           server gone, files unreadable
+│   │   └── IndexDamagedError           its files are torn, as a kill leaves them
 │   ├── IndexOwnedError                 another process owns this Chroma folder
 │   ├── IndexMismatchError              wrong space, dimension or model
 │   └── IndexBehind                     too many writes wait to be indexed
@@ -31,6 +32,7 @@ __all__ = [
     "EmbedderError",
     "ForkedStoreError",
     "IndexBehind",
+    "IndexDamagedError",
     "IndexMismatchError",
     "IndexOwnedError",
     "IndexUnavailableError",
@@ -131,6 +133,10 @@ class SemanticIndexError(KOError):
 
 class IndexUnavailableError(SemanticIndexError):
     """The index cannot be reached or read; `rebuild_index()` makes a new one from the log."""
+
+
+class IndexDamagedError(IndexUnavailableError):
+    """Files of an embedded index are missing or torn. A store makes them anew from its log when it opens them."""
 
 
 class IndexOwnedError(SemanticIndexError):

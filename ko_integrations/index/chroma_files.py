@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ko_integrations.errors import IndexUnavailableError
+from ko_integrations.errors import IndexDamagedError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,14 +60,14 @@ class _Layout:
 
     @classmethod
     def read(cls, folder: Path) -> "_Layout":
-        """Raises IndexUnavailableError when the header is torn or of a version we do not know."""
+        """Raises IndexDamagedError when the header is torn or of a version we do not know."""
         data = (folder / "header.bin").read_bytes()
         if len(data) < _HEADER.size:
-            raise IndexUnavailableError(f"{folder}: header.bin is truncated")
+            raise IndexDamagedError(f"{folder}: header.bin is truncated")
         version, _, capacity, count, size, label, vector = _HEADER.unpack_from(data)
         # An element: links | vector | label of 8 bytes.
         if version != _VERSION or not (count <= capacity and 0 < vector < label and label + 8 == size):
-            raise IndexUnavailableError(f"{folder}: header.bin is damaged or of an unknown version")
+            raise IndexDamagedError(f"{folder}: header.bin is damaged or of an unknown version")
         return cls(count, size, label, vector)
 
 
@@ -94,7 +94,7 @@ def check_segment(root: Path, collection: str) -> None:
     Compares sizes and structure, not every byte: enough for what truncation and a torn save leave.
 
     Raises:
-        IndexUnavailableError: they are not.
+        IndexDamagedError: they are not.
     """
     found = segment_folder(root, collection)
     if found is None:
@@ -104,15 +104,22 @@ def check_segment(root: Path, collection: str) -> None:
     # then loads the files and applies its queue again.
     if not saved and not (folder / "index_metadata.pickle").exists():
         return
+    try:
+        _check_files(folder)
+    except FileNotFoundError as error:
+        raise IndexDamagedError(f"{folder}: {Path(error.filename).name} is missing") from error
+
+
+def _check_files(folder: Path) -> None:
     layout = _Layout.read(folder)
     for name, expected in (("data_level0.bin", layout.count * layout.size), ("length.bin", layout.count * 4)):
         if (folder / name).stat().st_size < expected:
-            raise IndexUnavailableError(f"{folder}: {name} is truncated")
+            raise IndexDamagedError(f"{folder}: {name} is truncated")
     if not _links_are_whole((folder / "link_lists.bin").read_bytes(), layout.count):
-        raise IndexUnavailableError(f"{folder}: link_lists.bin is truncated")
+        raise IndexDamagedError(f"{folder}: link_lists.bin is truncated")
     labels = _live_labels(folder)
     if len(labels) > layout.count:
-        raise IndexUnavailableError(f"{folder}: {len(labels)} records, {layout.count} vectors")
+        raise IndexDamagedError(f"{folder}: {len(labels)} records, {layout.count} vectors")
 
 
 def _links_are_whole(data: bytes, count: int) -> bool:
@@ -214,4 +221,4 @@ def _live_labels(folder: Path) -> list[int]:
         with (folder / "index_metadata.pickle").open("rb") as file:
             return list(_LabelsOnly(file).load()["label_to_id"])
     except (pickle.UnpicklingError, EOFError, KeyError, TypeError, ValueError, IndexError) as error:
-        raise IndexUnavailableError(f"{folder}: index_metadata.pickle is damaged") from error
+        raise IndexDamagedError(f"{folder}: index_metadata.pickle is damaged") from error

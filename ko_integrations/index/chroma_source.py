@@ -234,9 +234,7 @@ class EmbeddedFolder:
         with self.lock, backend_errors(f"Chroma folder {self.path}"):
             self._claim()
             ours = (self.path / _MARKER).exists() and (self.path / DATABASE).exists()
-            if ours and not self._is_shared():
-                for orphan in orphan_folders(self.path):  # of collections that a killed process dropped
-                    shutil.rmtree(orphan, ignore_errors=True)
+            alone = not self._is_shared()
             try:
                 self._client = chromadb.PersistentClient(str(self.path), settings=_settings())
             except ChromaError:
@@ -245,6 +243,10 @@ class EmbeddedFolder:
                     SharedSystemClient._identifier_to_system.pop(str(self.path), None)
                 raise
             self._inode = _inode(self.path)
+            if ours and alone:
+                # Not before: opening rolls back what a killed process left half done, which a look cannot.
+                for orphan in orphan_folders(self.path):  # of collections that a killed process dropped
+                    shutil.rmtree(orphan, ignore_errors=True)
 
     def disconnect(self) -> bool:
         """Close the client, so that its files can be worked on; False when somebody else in this process uses them."""

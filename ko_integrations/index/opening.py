@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
-from ko_integrations.errors import InvalidInputError
+from ko_integrations.errors import IndexDamagedError, InvalidInputError
 from ko_integrations.identity import check_text
 from ko_integrations.index.contract import SemanticIndex
 
@@ -67,10 +67,14 @@ class ChromaOpener:
 
         # A server may be starting with us; later on a read must not wait for one that is gone.
         patience, self._patience = self._patience, LATER_PATIENCE
-        index = ChromaIndex.open(
-            self._where, name=self._collection, generation=generation, dimension=dimension, owner=self._owner(),
-            patience=patience,
-        )  # fmt: skip
+        try:
+            index = ChromaIndex.open(
+                self._where, name=self._collection, generation=generation, dimension=dimension, owner=self._owner(),
+                patience=patience,
+            )  # fmt: skip
+        except IndexDamagedError:
+            # Chroma does not save its files atomically: what a kill tears is made anew, and all of it becomes due.
+            return self.fresh(generation, dimension)
         try:
             self.drop_older(index)
         except BaseException:

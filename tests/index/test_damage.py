@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ko_integrations.errors import IndexUnavailableError, NotAStoreError
+from ko_integrations.errors import IndexDamagedError, IndexUnavailableError, NotAStoreError
 from ko_integrations.index.chroma import ChromaIndex
 from ko_integrations.testing.index_suite import DIMENSION, put, record_id, unit_vectors
 
@@ -81,6 +81,26 @@ def test_damage_is_found_before_chroma_loads_it(
     again = ChromaIndex.open(folder, name="x", dimension=DIMENSION)
     assert (again.created, again.count()) == (False, 30)
     again.close()
+
+
+def test_torn_vector_files_are_told_from_what_is_only_out_of_reach(whole: Path, tmp_path: Path) -> None:
+    shutil.copytree(whole, tmp_path / "chroma")
+    cut("index_metadata.pickle", 50_000)(tmp_path / "chroma")
+    with pytest.raises(IndexDamagedError, match=r"index_metadata\.pickle"):
+        ChromaIndex.open(tmp_path / "chroma", name="x", dimension=DIMENSION)
+
+
+def test_a_transaction_that_a_kill_left_half_done_is_rolled_back(whole: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "chroma"
+    shutil.copytree(whole, tmp_path / "killed")
+    with closing(sqlite3.connect(tmp_path / "killed" / "chroma.sqlite3")) as database:
+        database.execute("PRAGMA cache_size = 1")  # so that pages reach the file before the end
+        database.execute("UPDATE embedding_metadata SET string_value = string_value || 'x'")
+        shutil.copytree(tmp_path / "killed", folder)  # what is on disk at this moment
+    assert (folder / "chroma.sqlite3-journal").stat().st_size > 0
+    index = ChromaIndex.open(folder, name="x", dimension=DIMENSION)
+    assert (index.created, index.count()) == (False, COUNT)
+    index.close()
 
 
 def test_the_next_generation_opens_beside_a_damaged_one(whole: Path, tmp_path: Path) -> None:

@@ -93,6 +93,17 @@ def test_truncated_index_files_cost_no_fact(tmp_path, names, keep):
     assert code == 0
 
 
+def test_what_a_kill_tears_of_a_save_is_made_anew_by_the_next_opening(tmp_path):
+    fill(tmp_path / "store", MANY)
+    (torn,) = chroma_folder(tmp_path / "store").rglob("index_metadata.pickle")
+    with torn.open("r+b") as handle:
+        handle.truncate(torn.stat().st_size // 2)
+    with KnowledgeStore.open(tmp_path / "store", embedder=ScatteredEmbedder()) as store:
+        assert_whole(store, MANY)
+        assert store.stats().degraded is None
+        assert store.verify().ok
+
+
 def _read_after_truncation(sender, folder, files, keep):
     search.EXACT_LIMIT, sync.RETRY_SECONDS = 100, 0.2
     for file in files:
