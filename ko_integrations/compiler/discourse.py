@@ -86,6 +86,13 @@ class Discourse:
         """The first subject that is not known for a person."""
         return next((known.name for known in self._mentions_in_order if not self.is_person(known.name)), None)
 
+    def topic(self, kinds: tuple[str, ...]) -> str | None:
+        """The subject spoken of last that is known for one of `kinds`."""
+        for known in reversed(self._mentions):
+            if known.kinds.intersection(kinds) or "person" in kinds and self.is_person(known.name):
+                return known.name
+        return None
+
     def is_person(self, name: str) -> bool:
         """Return whether a subject is known, or by its name likely, to be a person."""
         known = next((known for known in self._mentions if known.name == name), None)

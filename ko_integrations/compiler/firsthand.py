@@ -7,7 +7,7 @@ added that the sentence does not entail.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 
 from ko_integrations.compiler.text import unstopped, words_in
 from ko_integrations.kinds import kinds_of, pronoun_of
@@ -174,20 +174,42 @@ def _introduced(text: str) -> Iterator[str]:
     ):
         yield text
         return
-    for number, item in enumerate(items):
-        yield from _complement(item, named=is_introduction and not number)
+    for item, named in _complements(items, is_introduction):
+        yield from _complement(item, named=named)
     if rest:
         yield rest[0].upper() + rest[1:] if rest[:2] == "i " else rest
+
+
+def _complements(items: list[str], is_introduction: bool) -> Iterator[tuple[str, bool]]:
+    """Yield (complement, whether it is the name); what does not stand alone goes on with the one before it."""
+    whole: list[tuple[str, bool]] = []
+    for number, item in enumerate(items):
+        named = is_introduction and not number
+        joined = f"{whole[-1][0]} and {item}" if whole and not whole[-1][1] else ""
+        alone = any(_complement(item, named=named))
+        if joined and not alone and any(_complement(joined, named=False)):
+            whole[-1] = (joined, False)  # "allergic to nuts and shellfish"
+        else:
+            whole.append((item, named))
+    yield from whole
 
 
 def _is_name(item: str) -> bool:
     """Whether the first complement is a name: capitals that name nothing else, or a known given name."""
     words = item.split()
-    if len(words) > 3 or kinds_of(item) - {"person"}:
+    if len(words) > 3 or (kinds_of(item) - {"person"} and not _is_called_so(words[0], kinds_of(item))):
         return False
     if all(word[0].isupper() and not word.isupper() for word in words):
         return words[0] not in _CALENDAR and words[0] not in ("The", "A", "An", "So", "Not", "OK", "Ok")
     return len(words) < 3 and all(word.isalpha() for word in words) and is_person_name(words[0])
+
+
+def _is_called_so(word: str, kinds: Set[str]) -> bool:
+    """Whether a given name that names other things too is no word for what somebody is ("Ada", not "German")."""
+    return pronoun_of(word) is not None and kinds.isdisjoint(_BEING)
+
+
+_BEING = frozenset(("nationality", "religion", "occupation", "diet", "marital_status", "language"))
 
 
 def _complement(item: str, *, named: bool) -> Iterator[str]:

@@ -37,7 +37,7 @@ _FUTURE = re.compile(
 )
 _JOINING = re.compile(r"[,;(]| and | who | which | that | whose | but | where | because | while | when ")
 _MOVED = re.compile(
-    r"^(?P<head>.+?\b(?:moved|moves|relocated|switched|changed|changes|went|migrated|transferred|upgraded|downgraded|rose|fell|dropped|grew|increased|decreased)(?: \w+)??) from (?P<old>.+?) (?P<to>to|into) (?P<new>.+)$"
+    r"^(?P<head>.+?\b(?:moved|moves|relocated|switched|changed|changes|went|migrated|transferred|upgraded|downgraded|rose|fell|dropped|grew|increased|decreased)(?: (?:its|his|her|their|our|my|the) [\w -]+?| \w+)??) from (?P<old>.+?) (?P<to>to|into) (?P<new>.+)$"
 )
 _POSSESSIVE_ALONE = re.compile(r"^(?P<owner>.+['’]s|[Mm]ine|[Hh]is|[Hh]ers) (?:is|are|was) (?P<value>.+)$")
 _NAME_OF = re.compile(
@@ -53,6 +53,11 @@ _ACTIVE_BOTH = re.compile(
 _HELD_BY = re.compile(
     r"^The (?:position|office|post|role|title|job) of (?:the )?(?P<rest>.+?) is (?:currently |now )?(?:held|occupied|filled|taken) by (?P<holder>.+)$"
 )
+_PAST_BE = re.compile(r"\b(?:was|were|measured|weighed|had)\b")
+_UNOWNED = re.compile(
+    r"^(?:[Tt]he )?(?P<noun>[A-Za-z]+(?: [a-z]+){0,3}?) (?P<rest>(?:is|was|are|were|measured|measures) .+)$"
+)
+"""A noun without an owner, and what it is."""
 _PLACE_TAIL = re.compile(r"^(?P<head>.+) (?P<place>(?:at|in) (?:the )?[A-Z][\w.'’&-]*(?: [A-Z][\w.'’&-]*)*)$")
 _PLACED = 1.5
 """Least score of a clause whose place is left out."""
@@ -138,6 +143,7 @@ class Session:
         self.missed: list[NotUnderstood] = []
         self.corrections = Corrections(self.statements, splitter.finite)
         self._unnamed = ""
+        self._told_of: Adjunct | None = None  # the time that the story is at
 
     def names_value(self, label: str) -> bool:
         """Return whether a label before a colon ends with a noun of the vocabulary ("Acme CEO: ...")."""
@@ -171,6 +177,7 @@ class Session:
         self.statements.begun = len(self.statements.found)
         if sentence.alone:
             self.statements.start_afresh()
+            self._told_of = None
         body = self._bridged(plain(_EMOJI.sub(" ", sentence.text).strip()))
         if (
             not any(character.isalnum() for character in body)
@@ -213,10 +220,18 @@ class Session:
 
     def _mention(self, text: str) -> None:
         """Remember the names of a clause that stated nothing: a pronoun may mean them, the first one first."""
-        for name in reversed(names_in(text)):
+        names = names_in(text)
+        if names and text.startswith(f"{names[0]} ") and self._begins_with_noun(text):
+            names = names[1:]  # "Tumor size was ..." names no Tumor
+        for name in reversed(names):
             placed = re.search(rf"\b(?:in|at|from|near) (?:the )?{re.escape(name)}", text)
             self.statements.discourse.mention(name, ("place",) if placed else ())
         self.statements.mention_relations(text)
+
+    def _begins_with_noun(self, text: str) -> bool:
+        """Whether the first two words are one noun of the vocabulary."""
+        keys = keys_of(tokens_of(text)).keys
+        return any(end == 2 for end, _ in self.clauses.index.nouns_at(keys, 0))
 
     def _doubt(self, begin: int) -> None:
         """Lower the confidence of the statements from number `begin` on: the speaker hedges."""
@@ -316,9 +331,12 @@ class Session:
             or self._timed(text, adjunct)
             or self._timed(self._elliptic(text), None)
             or self._tail(text)
+            or self._unowned(text, adjunct)
         )
         if not readings:
             return "no statement recognised"
+        if adjunct and adjunct.valid_from and adjunct.valid_from <= self.said_at:
+            self._told_of = adjunct
         reason = None
         for reading, when in readings:
             if (
@@ -328,8 +346,16 @@ class Session:
                 and earlier.predicate == reading.predicate
             ):
                 self.statements.presuppose(earlier, source, when)
+            when = when or self._in_story(reading, text)
             reason = self.statements.add(reading, source, when, holds=_holds(text, when)) or reason
         return reason
+
+    def _in_story(self, reading: Reading, text: str) -> Adjunct | None:
+        """The time of what was measured: in the past tense that is the time the text has come to."""
+        if self._told_of is None or not _PAST_BE.search(text):
+            return None
+        measured = self._value_type(reading.predicate) in ("quantity", "number")
+        return self._told_of._replace(valid_to=None) if measured else None
 
     def _rescheduled(self, event: re.Match[str]) -> str:
         """Say "the launch of X was moved to June 1" of the launch date of X, or "" for what has no such date."""
@@ -414,6 +440,20 @@ class Session:
         readings = [self._reading(head), self._reading(f"{head.rsplit(' ', 1)[-1]} in {rest}")]
         return [(reading, None) for reading in readings if reading]
 
+    def _unowned(self, text: str, adjunct: Adjunct | None) -> list[tuple[Reading, Adjunct | None]]:
+        """Read "the CTO is Y" or "Tumor size was Y" of the subject spoken of last that can have one."""
+        match = _UNOWNED.match(adjunct.text if adjunct else text)
+        declared = self.reader.vocabulary.get(match["noun"].lower()) if match else None
+        if match is None or declared is None or not declared.subject_kinds:
+            return []
+        topic = self.statements.discourse.topic(declared.subject_kinds)
+        if topic is None or topic == self.statements.speaker:
+            return []
+        reading = self._reading(f"{topic}'s {match['noun'].lower()} {match['rest']}")
+        if reading is None or (reading.subject, reading.predicate) != (topic, declared.name):
+            return []
+        return [(reading, adjunct)]
+
     def _set_in_place(self, placed: re.Match[str]) -> list[tuple[Reading, Adjunct | None]]:
         """Read "X teaches maths at Y" as "X teaches maths", and as "X teaches at Y" if that states something."""
         what = self._reading(placed["head"])
@@ -421,7 +461,7 @@ class Session:
             what is None
             or not what.subject
             or what.score < _PLACED
-            or not placed["head"].endswith(what.object)
+            or not placed["head"].endswith((what.object, f"{what.object} tall", f"{what.object} high"))
         ):
             return []
         verb = placed["head"].removesuffix(what.object).rstrip()

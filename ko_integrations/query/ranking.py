@@ -17,6 +17,7 @@ _COMPARED, _BEHIND = 8, 0.35
 _PRIOR, _PATH, _FOCUS = 0.15, 0.3, 0.1
 _UNSAID = 4.0
 """What each hop that the question does not speak of costs after the first, in log odds."""
+_STRANGER = 8.0
 _USUAL_PATH, _USUAL_FOCUS = 0.5, 0.4
 
 
@@ -59,6 +60,7 @@ class Ranked:
             logit += 0.2 * len(fit.support) + 2.4 * self.path_near + 0.5 * focus - 2.6
         logit -= _UNSAID * max(fit.support.count(0) - 1, 0)
         logit -= 1.6 * fit.rival + 4.0 * fit.clash + 1.6 * fit.lost + 4.0 * fit.other + 0.5 * fit.leap
+        logit -= _STRANGER * fit.stranger
         return math.sqrt(math.sqrt(self.candidate.asked.mention.prior)) / (1 + math.exp(-logit))
 
 

@@ -34,6 +34,8 @@ class Fit:
         other: the question names a sibling of the last predicate ("email password" of "wifi password"), or
             something else that the subject has ("my car's colour" of "favourite colour").
         leap: the first hop is not spoken of, though the question gives the subject a noun of its own.
+        stranger: the path leads through a person of whom the question does not speak: where somebody's wife
+            lives is no answer to where he does, while the country of a birth place is one to where he was born.
         exact: a question form of the last predicate says just this.
     """
 
@@ -47,6 +49,7 @@ class Fit:
     lost: bool
     other: bool
     leap: bool
+    stranger: bool
     exact: bool
 
     @property
@@ -113,6 +116,9 @@ def fit(asked: Asked, path: Sequence[Profile], lexicon: Lexicon, stated: frozens
         lost=not exact and _has_lost(asked, strength, lexicon),
         other=not exact and (_is_sibling(asked, path[-1], strength) or _owns_other(asked, strength, lexicon)),
         leap=asked.owned and len(path) > 1 and support[0] == 0,
+        stranger=any(
+            "person" in hop.kinds and not share for hop, share in zip(path[:-1], support, strict=False)
+        ),
         exact=exact,
     )
 

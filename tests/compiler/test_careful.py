@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from ko_integrations import KnowledgeObject, KnowledgeStore
+from ko_integrations.embeddings import HashingEmbedder
 from ko_integrations.kinds import kinds_of
 from ko_integrations.types import Quantity
 
@@ -307,3 +309,48 @@ def test_verbs_that_belong_together(reads: Reads, text: str, facts: list[tuple[s
 
 def test_a_date_ends_a_sentence_in_lower_case(reads: Reads) -> None:
     assert len(reads("The deadline of Atlas is March 9. let's plan around that :)")) == 1
+
+
+def test_a_noun_without_an_owner_is_that_of_the_last_who_can_have_one(reads: Reads) -> None:
+    assert reads("The CFO of Brenta is Ana Roy; the CTO is Raj Pal.") == [
+        ("Brenta", "cfo", "Ana Roy"),
+        ("Brenta", "cto", "Raj Pal"),
+    ]
+    assert reads("Nora Voss works at Brenta. The CEO is Raj Pal.") == [("Nora Voss", "employer", "Brenta")]
+
+
+def test_what_was_measured_belongs_to_the_time_of_the_story(chart: Any) -> None:
+    size = [ko for ko in chart if ko.predicate == "tumour_size"]
+    assert [(ko.subject, ko.object, ko.valid_from.date()) for ko in size] == [
+        ("Patient K.L.", Quantity(3.2, "cm"), date(2025, 1, 1)),
+        ("Patient K.L.", Quantity(1.2, "cm"), date(2025, 3, 1)),
+    ]
+
+
+@pytest.fixture
+def chart() -> list[KnowledgeObject]:
+    with KnowledgeStore.open(":memory:", embedder=HashingEmbedder()) as store:
+        store.write(
+            "Patient K.L., 61, was diagnosed with lung cancer in January 2025. Tumor size was 3.2 cm. "
+            "She was started on doxorubicin. In March 2025 the tumor measured 1.2 cm."
+        )
+        assert store.subjects() == ["Patient K.L."]
+        return store.history("Patient K.L.", "tumour_size")
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        (
+            "Brenta moved its head office from Turin to Padua in 2021.",
+            [("Brenta", "headquarters", "Turin"), ("Brenta", "headquarters", "Padua")],
+        ),
+        ("The Corda Tower stands 330 metres tall in Padua.", [("Corda Tower", "height", Quantity(330, "metres"))]),
+        ("Order 77 shipped on 2025-11-02.", [("Order 77", "shipping_date", date(2025, 11, 2))]),
+        ("I'm allergic to nuts and shellfish.", [("user", "allergies", "nuts"), ("user", "allergies", "shellfish")]),
+    ],
+)  # fmt: skip
+def test_the_whole_of_the_value_and_no_more(
+    reads: Reads, text: str, facts: list[tuple[str, str, Any]]
+) -> None:
+    assert reads(text) == facts

@@ -138,3 +138,13 @@ def test_a_removed_hop_is_not_leapt_over() -> None:
         store.update("Pia Berg", "birth_place", "Turku")
         store.erase("Orm Works", "ceo")
         assert store.ask(question).value is None
+
+
+@pytest.mark.parametrize("question", ["Where do I live?", "Where do I work?", "Who is my boss?"])
+def test_nobody_is_asked_about_through_somebody_unnamed(question: str) -> None:
+    with KnowledgeStore.open(":memory:", embedder=HashingEmbedder()) as store:
+        store.update("user", "partner", "Sofia")
+        for predicate, value in (("residence", "Lisbon"), ("employer", "Bosch"), ("manager", "Ada Roy")):
+            store.update("Sofia", predicate, value)
+        assert store.ask(question).value is None
+        assert store.ask("Where does my partner live?").value == "Lisbon"
