@@ -1,6 +1,6 @@
 """Which stored subjects a question names: one look-up of its n-grams, whatever the size of the store."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ko_integrations.protocols import FactReader
@@ -19,6 +19,20 @@ _LONGEST = 14
 _ONCE, _PROBES = 0.85, 3
 _SHORT = 3
 _TITLES = ("the", "patient")
+_LEGAL_FORMS = (
+    " Inc.",
+    ", Inc.",
+    " Inc",
+    " Ltd",
+    " Ltd.",
+    ", Ltd.",
+    " LLC",
+    " GmbH",
+    " AG",
+    " plc",
+    " Corp.",
+    " Corporation",
+)
 """What a stored name may open with and a question leave out."""
 _OPENING, _CLOSING = frozenset("\"'“‘«„([#$@"), frozenset("\"'”’»)].!?+#%*")
 _ARTICLES = frozenset({"the", "a", "an"})
@@ -139,11 +153,20 @@ def _candidate_spans(question: str, words: Sequence[Word]) -> dict[str, list[tup
                 spans.setdefault(name, []).append((start, end))
                 if _may_own(words[end - 1]):  # "annas phone"
                     spans.setdefault(name[:-1], []).append((start, end))
-                if first.is_name_like:
-                    for title in _TITLES:
-                        if first.lower != title:
-                            spans.setdefault(f"{title} {name}", []).append((start, end))
+                for longer in _longer_names(name, words[start:end]):
+                    spans.setdefault(longer, []).append((start, end))
     return spans
+
+
+def _longer_names(name: str, words: Sequence[Word]) -> Iterator[str]:
+    """Yield what a name may be in full: with a title, a legal form, or the sign before a number."""
+    first, last = words[0], words[-1]
+    if first.is_name_like:
+        yield from (f"{title} {name}" for title in _TITLES if first.lower != title)
+        if all(map(_is_proper, words)):
+            yield from (f"{name}{form}" for form in _LEGAL_FORMS)
+    if len(words) > 1 and last.text.isdigit():
+        yield f"{name.removesuffix(last.text)}#{last.text}"
 
 
 def _may_own(word: Word) -> bool:

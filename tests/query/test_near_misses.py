@@ -148,3 +148,13 @@ def test_nobody_is_asked_about_through_somebody_unnamed(question: str) -> None:
             store.update("Sofia", predicate, value)
         assert store.ask(question).value is None
         assert store.ask("Where does my partner live?").value == "Lisbon"
+
+
+@pytest.mark.parametrize(
+    ("subject", "asked"),
+    [("Brenta, Inc.", "Brenta"), ("Corda Marin GmbH", "Corda Marin"), ("Order #4411", "order 4411")],
+)
+def test_a_name_is_found_without_its_legal_form_or_sign(subject: str, asked: str) -> None:
+    with KnowledgeStore.open(":memory:", embedder=HashingEmbedder()) as store:
+        store.update(subject, "status", "dissolved")
+        assert store.ask(f"What is the status of {asked}?").value == "dissolved"
