@@ -19,21 +19,21 @@ _LONGEST = 14
 _ONCE, _PROBES = 0.85, 3
 _SHORT = 3
 _TITLES = ("the", "patient")
+"""What a stored name may open with and a question leave out."""
 _LEGAL_FORMS = (
     " Inc.",
     ", Inc.",
     " Inc",
-    " Ltd",
     " Ltd.",
     ", Ltd.",
+    " Ltd",
     " LLC",
     " GmbH",
     " AG",
     " plc",
     " Corp.",
-    " Corporation",
 )
-"""What a stored name may open with and a question leave out."""
+"""What it may end with."""
 _OPENING, _CLOSING = frozenset("\"'“‘«„([#$@"), frozenset("\"'”’»)].!?+#%*")
 _ARTICLES = frozenset({"the", "a", "an"})
 _QUOTES = frozenset("\"'“”‘’«»„")
