@@ -171,7 +171,7 @@ def _calendar(lower: str) -> tuple[int, int, int] | None:
     return year, month, day
 
 
-def _relative(lower: str, said_at: datetime, today: datetime) -> datetime | None:
+def _relative(lower: str, said_at: datetime, today: datetime, *, ahead: bool = False) -> datetime | None:
     simple = {"today": 0, "tonight": 0, "yesterday": -1, "tomorrow": 1, "the day before yesterday": -2}
     head = re.sub(r" (?:morning|afternoon|evening|night)$", "", lower)
     if head in simple:
@@ -192,6 +192,8 @@ def _relative(lower: str, said_at: datetime, today: datetime) -> datetime | None
         behind = (today.weekday() - _WEEKDAYS.index(match[2])) % 7
         if match[1] == "next":
             return today + timedelta(days=7 - behind)
+        if ahead and match[1] in (None, "on"):
+            return today + timedelta(days=-behind % 7)
         return today - timedelta(days=behind or (7 if match[1] == "last" else 0))
     if match := re.fullmatch(r"(last|next|this past) ([a-z]+)\.?", lower):
         return _named(match[1], match[2], today)
@@ -248,8 +250,11 @@ def _by_library(text: str, said_at: datetime) -> datetime | None:
     return found.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=said_at.tzinfo) if found else None
 
 
-def parse_date(text: str, said_at: datetime) -> date | int | None:
-    """Return the value of a date-valued fact: a `date`, or the year as a number; None if less is said."""
+def parse_date(text: str, said_at: datetime, *, ahead: bool = False) -> date | int | None:
+    """Return the value of a date-valued fact: a `date`, or the year as a number; None if less is said.
+
+    `ahead` reads a weekday as the next one, not as the last.
+    """
     lower = text.lower().strip()
     parts = _calendar(lower)
     if parts and all(parts):
@@ -260,7 +265,7 @@ def parse_date(text: str, said_at: datetime) -> date | int | None:
     if parts and parts[0] and not parts[1]:
         return parts[0]
     today = said_at.replace(hour=0, minute=0, second=0, microsecond=0)
-    moment = _relative(lower, said_at, today)
+    moment = _relative(lower, said_at, today, ahead=ahead)
     if moment is None and parts is None and any(character.isdigit() for character in lower):
         moment = _by_library(lower, said_at)
     return moment.date() if moment else None

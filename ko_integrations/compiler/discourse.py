@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from ko_integrations.compiler.naming import bare
 from ko_integrations.compiler.text import FIRST_PERSON
 from ko_integrations.kinds import country_named, formal_kin, kinds_of, pronoun_of, pronoun_of_kin
+from ko_integrations.morphology import PREPOSITIONS
 
 __all__ = ["TITLES", "Discourse"]
 
@@ -179,11 +180,13 @@ class Discourse:
 
     def _possessed(self, match: re.Match[str], speaker: str) -> str | None:
         """ "My brother" is a subject of its own: "user's brother"; "my brother Tom" is Tom."""
-        if match["name"]:
+        if match["name"] and match["noun"].rsplit(" ", 1)[-1] not in PREPOSITIONS:
             return str(match["name"])
         owner = re.sub(r"['’]s?$", "", match["owner"])
         resolved = self.resolve(owner, speaker)
         noun = match["noun"]
+        if match["name"]:  # "my flight to Rome" is no Rome
+            noun = f"{noun} {match['name']}"
         return f"{resolved}'s {formal_kin(noun)}" if resolved else None
 
     def _by_pronoun(self, word: str, speaker: str) -> str | None:

@@ -55,6 +55,10 @@ _AT_WORK = re.compile(
 _SWITCHED = re.compile(
     r"^(?P<head>.+?) (?:used to be|was)(?: always)? (?P<old>[^,;]+?),?(?: (?:but|and|though))?,? (?:now it(?:['’]s| is)|it(?:['’]s| is) now|these days it(?:['’]s| is)|it(?:['’]s| has) changed to|now is|is now) (?P<new>.+)$"
 )
+_REPLACED = re.compile(
+    r"^(?:I|i|We|we)(?: have|['’]ve)? (?:changed|switched|replaced|got|found) (?:my |our |to )?(?:an? |the )?(?:new )?(?P<noun>[a-z]+?)s?[,;:.]? (?:and |so )?"
+    r"(?:it|he|she)(?:['’]s| is) (?:now )?(?P<new>.+?)(?: now)?$"
+)
 _HAVING = re.compile(
     rf"^(?P<i>I|[Ww]e)(?:['’]ve got|['’]ve| have got| have| got| adopted| just adopted| just got| already have| also have) (?:a|an|one|two|three|four|five|six|\d)(?: [a-z-]+){{0,2}}? (?P<noun>[a-z]+)"
     rf"(?: (?:called|named)|,|:| [-–—]) (?P<names>{_NAME}(?:(?:, and|,| and|, then) {_NAME})*)(?P<rest>$|, .+$)"
@@ -98,6 +102,8 @@ def told(text: str, is_relation: Callable[[str], bool]) -> list[str]:
     text = _OWN.sub(r"\1 ", unstopped(text))
     if (now := _NOW.search(text)) and now.start():
         return [part for half in (text[: now.start()], text[now.end() :]) for part in told(half, is_relation)]
+    if (replaced := _REPLACED.match(text)) and is_relation(replaced["noun"]):
+        return [f"My {replaced['noun']} is {replaced['new']}"]
     if (changed := _SWITCHED.match(text)) and not changed["head"].startswith(("I ", "i ", "It ", "it ")):
         return [f"{changed['head']} changed from {changed['old']} to {changed['new']}"]
     stated: list[str] = []

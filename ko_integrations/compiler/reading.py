@@ -37,6 +37,9 @@ _CLEAR = 0.5
 
 _MEASURED = ("number", "quantity", "date")
 _SITUATED = re.compile(r"(?:(?:located|situated|based|found) )?(?:in|at) (?=\S)")
+_DOSE = re.compile(
+    r"\d[\d.,]* ?(?:mg|mcg|µg|ml|units?|tablets?|pills?|capsules?|drops?|puffs?) (?:of )?(?=[^\W\d])"
+)
 _DOING = re.compile(r"[a-z]{3,}ing [\w]")
 _MODIFIED_OF = re.compile(r"['’]s [a-z][a-z-]*$")
 _DEFINITE = re.compile(r"(?:[Tt]he|[Aa]n?|[Tt]his|[Oo]ne) [a-z][a-z -]*$")
@@ -211,6 +214,9 @@ class ClauseReader:
         ):
             # "X's head office is (located) in Y": the place is Y.
             value, span = value[placed.end() :], (min(span[0] + len(placed[0].split()), span[1] - 1), span[1])
+        if "drug" in predicate.object_kinds and (dose := _DOSE.match(value)):
+            # What is taken is the drug, not how much of it.
+            value, span = value[dose.end() :], (min(span[0] + len(dose[0].split()), span[1] - 1), span[1])
         if match.noun and value.startswith(("called ", "named ", "at ")):
             value = value.partition(" ")[2]
         if predicate.object_kinds == ("person",) and value.split(" ", 1)[0] in PREPOSITIONS:

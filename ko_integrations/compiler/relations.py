@@ -187,6 +187,8 @@ class RelationFinder:
         if found.how == "new" and match.re is _NOUN_MINE and match["value"].startswith(("a ", "an ")):
             return None  # what a thing is like, not which one it is ("my commute is a pain")
         declared = self._clauses.vocabulary.get(found.predicate)
+        if declared is None and (declared := self._of_kind(noun, match["value"])):
+            found = found.model_copy(update={"predicate": declared.name, "how": "morphology"})
         if declared and (
             kind_score(declared, match["value"]) < -1.0 or is_nobody(declared, match["subject"])
         ):
@@ -200,6 +202,16 @@ class RelationFinder:
             stated=False,
             possessive=match.re is _NOUN_MINE,
         )
+
+    def _of_kind(self, noun: str, value: str) -> Predicate | None:
+        """The one predicate that ends with the noun and holds values of this kind ("my number is 555-0199")."""
+        kinds = kinds_of(value)
+        fitting = [
+            predicate
+            for predicate in (self._clauses.vocabulary if kinds else ())
+            if predicate.name.endswith(f"_{noun}") and kinds & set(predicate.object_kinds)
+        ]
+        return fitting[0] if len(fitting) == 1 else None
 
     def _related(self, text: str) -> Reading | None:
         """Let the words around two names vote for a predicate."""

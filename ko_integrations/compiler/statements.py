@@ -51,6 +51,8 @@ _GENERIC = frozenset(
     "patients participants subjects volunteers adults children people users customers men women samples data results findings".split()
 )
 """Plurals that name nobody: what is said of them is no fact about one subject."""
+_AGED = re.compile(r"^(?P<name>[^\W\d].*\S) \((?P<age>\d{1,3})\)$")
+"""A person with the age behind the name: "Leo (9)"."""
 _TASTES = frozenset(("likes", "dislikes"))
 _RATHER_THAN = re.compile(r" (?:over|more than) \S+$")
 _OF_A_PEOPLE = frozenset(("head_of_state", "head_of_government", "president"))
@@ -143,7 +145,10 @@ class Statements:
         if not values:
             return "no object to take it for"
         declared = self.reader.vocabulary.get(predicate)
-        for value in values:
+        for number, value in enumerate(values):
+            if declared and "person" in declared.object_kinds and (aged := _AGED.match(str(value))):
+                value = values[number] = aged["name"]
+                self._state(Extraction(subject=value, predicate="age", object=int(aged["age"]), confidence=_confidence(reading), text=source))  # fmt: skip
             self._end_excluded(subject, declared.excludes if declared else None, value, source, adjunct)
             self._state(
                 Extraction(

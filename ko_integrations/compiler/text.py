@@ -36,7 +36,7 @@ SKIPPED = frozenset(
 )
 """Adverbs that leave a statement what it is."""
 OPTIONAL = frozenset(
-    "originally first officially natively professionally formerly previously previously professionally mother "
+    "originally first officially natively professionally formerly previously previously professionally "
     "well long publicly wholly fully newly highly together closely always once new current latest own full "
     "respectively jointly later subsequently eventually".split()
 )

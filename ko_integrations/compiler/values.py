@@ -90,7 +90,7 @@ def value_of(text: str, predicate: Predicate | None, said_at: datetime) -> Value
     """Return the value that `text` states for `predicate`, in its type; text where no type fits."""
     kind = predicate.value_type if predicate else "any"
     if kind == "date":
-        return _date(text, said_at)
+        return _date(text, said_at, ahead=predicate is not None and predicate.name in _TO_COME)
     if kind in ("quantity", "number"):
         if kind == "quantity" and (measured := _MEASURED_IN.match(text)):
             text = measured["value"]
@@ -101,8 +101,12 @@ def value_of(text: str, predicate: Predicate | None, said_at: datetime) -> Value
     return text
 
 
-def _date(text: str, said_at: datetime) -> Value:
-    found = parse_date(text, said_at)
+_TO_COME = frozenset(("deadline", "event_date", "end_date"))
+"""Dates that are told before they come: "on Friday" is the next one."""
+
+
+def _date(text: str, said_at: datetime, *, ahead: bool) -> Value:
+    found = parse_date(text, said_at, ahead=ahead)
     return text if found is None else found
 
 

@@ -1,6 +1,6 @@
 """What people say of themselves and theirs: introductions, relations, changes told, corrections, and what is over."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -148,3 +148,23 @@ def test_what_is_not_stored_is_reported(pieces: list[str]) -> None:
         report = store.write(text)
         said = any(character.isalnum() for character in text)
         assert not said or report.results or report.retracted or report.not_understood
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        ("My mother lives in Bari. She is 70.", [("user's mother", "residence", "Bari"), ("user's mother", "age", 70)]),
+        (
+            "Our kids are Leo (9) and Sara (6).",
+            [("Leo", "age", 9), ("user", "children", "Leo"), ("Sara", "age", 6), ("user", "children", "Sara")],
+        ),
+        ("My number is +39 011 555 0202.", [("user", "phone_number", "+39 011 555 0202")]),
+        ("I changed doctors, it's Dr. Neri now.", [("user", "physician", "Dr. Neri")]),
+        ("I take 20 mg of lisinopril every morning.", [("user", "medications", "lisinopril")]),
+        ("My flight to Rome is on Friday.", [("user's flight to Rome", "event_date", date(2026, 12, 4))]),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_others_and_of_things(
+    reads: Reads, text: str, facts: list[tuple[str, str, Any]]
+) -> None:
+    assert reads(text) == facts
