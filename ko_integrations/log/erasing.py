@@ -88,17 +88,17 @@ class SqlEraser(SqlReviser):
         """Delete the slots that are empty now, refold the others, and note all for the semantic index."""
         gone: set[int] = set()
         ids: list[bytes] = []
-        namespaces: set[int] = set()
+        namespaces: dict[int, Namespace] = {}
         for part in r.parts(touched):
-            for _, id_, namespace, subject, predicate in self._sql.slot_ids.all(
+            for _, id_, namespace, subject, predicate, path in self._sql.slot_ids.all(
                 refs=self._db.array(list(part))
             ):
                 ids.append(id_)
-                namespaces.add(namespace)
+                namespaces[namespace] = r.path_of(path)
                 subjects.add(subject)
                 predicates.add(predicate)
                 self._sql.add_erasure.run(id=id_, namespace=namespace)
-        for namespace in sorted(namespaces):
+        for namespace in sorted(namespaces, key=lambda ref: namespaces[ref]):
             last = self._record("erased", namespace, now, last=last)
         sequence, recorded_at = last
         for part in r.parts(touched):

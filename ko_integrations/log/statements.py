@@ -284,7 +284,8 @@ class Statements:
         )
         self.delete_slots = query(f"DELETE FROM ko_slot WHERE {among('ref', 'refs')}")
         self.slot_ids = query(
-            f"SELECT ref, id, namespace, subject, predicate FROM ko_slot WHERE {among('ref', 'refs')}"
+            f"""SELECT s.ref, s.id, s.namespace, s.subject, s.predicate, n.path FROM ko_slot s
+            JOIN ko_namespace n ON n.ref = s.namespace WHERE {among("s.ref", "refs")}"""
         )
         self.unused_subjects = query(
             f"""SELECT ref, namespace, key, verbatim FROM ko_subject WHERE {among("ref", "refs")}

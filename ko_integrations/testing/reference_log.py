@@ -213,7 +213,7 @@ class ReferenceLog(ReferenceReader):
             row.moves = [(event, address) for event, address in row.moves if address.slot not in chosen]
         if not touched:
             return []
-        for namespace in {state.slots[slot].namespace for slot in touched}:
+        for namespace in sorted({state.slots[slot].namespace for slot in touched}):
             _, recorded_at = self._record("erased", namespace, now)
         for slot in touched:
             state.erasing[slot] = state.slots[slot].namespace

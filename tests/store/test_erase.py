@@ -8,7 +8,9 @@ import pytest
 
 from ko_integrations import Fact, KnowledgeStore, Predicate, Vocabulary
 from ko_integrations.embeddings import HashingEmbedder
+from ko_integrations.protocols import Embedder
 from ko_integrations.testing.chroma_server import ChromaServer
+from ko_integrations.testing.scattered import ScatteredEmbedder
 from ko_integrations.testing.traces import find_traces
 
 SUBJECT = "Zaphod Quibbleton"
@@ -45,12 +47,13 @@ def fill(store: KnowledgeStore) -> dict[str, str]:
     return {f"slot {n}": ko.id for n, ko in enumerate(kos)}
 
 
-def vectors(embedder: HashingEmbedder) -> dict[str, object]:
+def vectors(embedder: Embedder) -> dict[str, object]:
     texts = [f"{SUBJECT} verdict {SECRETS['old value']}", f"{SUBJECT} verdict {SECRETS['value']}"]
     return dict(zip(("old vector", "vector"), embedder.encode(texts), strict=True))
 
 
-def test_no_byte_of_it_is_left_in_any_file(tmp_path: Path, embedder: HashingEmbedder) -> None:
+def test_no_byte_of_it_is_left_in_any_file(tmp_path: Path) -> None:
+    embedder = ScatteredEmbedder()  # of the alike vectors of alike texts HNSW loses one now and then
     vocabulary = Vocabulary([Predicate(name="friend", cardinality="set")])
     store = KnowledgeStore.open(tmp_path / "m", embedder=embedder, vocabulary=vocabulary)
     slots = fill(store)
