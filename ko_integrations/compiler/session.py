@@ -175,6 +175,7 @@ class Session:
             return
         self.statements.speaker = sentence.speaker
         self.statements.begun = len(self.statements.found)
+        self.statements.listed = sentence.alone
         if sentence.alone:
             self.statements.start_afresh()
             self._told_of = None

@@ -88,6 +88,8 @@ class Statements:
     titled: dict[str, str] = field(default_factory=dict)
     begun: int = 0
     """Number of statements before the sentence being read."""
+    listed: bool = False
+    """Whether the sentence is an item of a list, which says names in full."""
 
     def start_afresh(self) -> None:
         """Forget whom the text spoke of: an item of a list refers to nothing before it."""
@@ -316,7 +318,7 @@ class Statements:
 
     def _stored(self, name: str) -> str:
         """The one stored subject that `name` is without its title ("M.R." for "Patient M.R."), or the name itself."""
-        if not _UNTITLED.match(name) or name == self.speaker:
+        if self.listed or not _UNTITLED.match(name) or name == self.speaker:
             return name
         known = self.titled.get(name)
         if known is None:
