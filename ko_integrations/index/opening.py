@@ -68,13 +68,13 @@ class ChromaOpener:
         # A server may be starting with us; later on a read must not wait for one that is gone.
         patience, self._patience = self._patience, LATER_PATIENCE
         try:
-            index = ChromaIndex.open(
+            index: SemanticIndex = ChromaIndex.open(
                 self._where, name=self._collection, generation=generation, dimension=dimension, owner=self._owner(),
                 patience=patience,
             )  # fmt: skip
         except IndexDamagedError:
             # Chroma does not save its files atomically: what a kill tears is made anew, and all of it becomes due.
-            return self.fresh(generation, dimension)
+            index = self.fresh(generation, dimension)
         try:
             self.drop_older(index)
         except BaseException:
