@@ -6,6 +6,7 @@ position. An unknown kind is common and says nothing.
 """
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
@@ -208,6 +209,12 @@ def formal_kin(noun: str) -> str:
 def pronoun_of_kin(noun: str) -> str | None:
     """Return `he` or `she` for the noun of a relation that tells ("sister", "mum"), else None."""
     return _KIN_PRONOUNS.get(formal_kin(noun))
+
+
+def kin_among(noun: str, names: Iterable[str]) -> list[str]:
+    """Return the names that the noun of a relation may mean: no "sister" is called Tom."""
+    wanted = pronoun_of_kin(noun)
+    return [name for name in names if wanted is None or pronoun_of(name) in (None, wanted)]
 
 
 @lru_cache(maxsize=32_768)

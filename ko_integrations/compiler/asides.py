@@ -13,7 +13,7 @@ from ko_integrations.compiler.mood import no_statement
 from ko_integrations.compiler.shape import ATTRIBUTES
 from ko_integrations.morphology import ARTICLES, PREPOSITIONS
 
-__all__ = ["Core", "is_unreal", "names_in", "without_asides"]
+__all__ = ["CALENDAR", "Core", "is_unreal", "names_in", "without_asides"]
 
 _INTERJECTION = (
     r"(?:hey+|hi+|hiya|hello|yo|dear|ok(?:ay)?|k|so|lol|lmao|rofl|haha(?:ha)*|hehe|heh|omg|wow|ooh|oh|ah|aha|hm+|um+|uh|er|well|yes|yeah|yep|yup|"
@@ -63,7 +63,7 @@ _UNREAL = re.compile(
     re.IGNORECASE,
 )
 _NAMES = re.compile(r"(?<!^)\b[A-Z][\w’'-]+")
-_CALENDAR = frozenset(
+CALENDAR = frozenset(
     "Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July August September October November December".split()
 )
 _STARTS = re.compile(r"^(?:[A-Z]|(?:i|my|we|our|he|she|it|they|his|her|its|their)\b)")
@@ -174,7 +174,7 @@ def _is_preamble(pre: str, rest: str, *, colon: bool, finite: Callable[[str], bo
         return False
     if first in _OWN_SUBJECT and not (colon and first not in ("my", "our")) or pre.startswith("as a"):
         return False
-    names = {word for word in _NAMES.findall(pre) if word not in _CALENDAR}
+    names = {word for word in _NAMES.findall(pre) if word not in CALENDAR}
     if names or finite(pre) and not closed and not pre.startswith("just ") or _UNREAL.search(pre):
         return False
     if _TEMPORAL.search(pre) and first in (
@@ -223,7 +223,7 @@ def _closed(text: str, finite: Callable[[str], bool]) -> tuple[str, bool]:
 _NAME = re.compile(
     r"[Pp]atient \d[\w-]*|(?:[Pp]atient )?(?<![\w’'-])(?:[A-Z]\.){2,}|(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?(?<![\w’'-])[A-Z][\w-]*[\w](?:(?: (?:of|van|de|der|von|da|del|al|bin))? [A-Z][\w-]+)*"
 )
-_NO_NAME = _CALENDAR | frozenset(
+_NO_NAME = CALENDAR | frozenset(
     "BACKGROUND METHODS RESULTS CONCLUSION CONCLUSIONS OBJECTIVE OBJECTIVES FINDINGS DISCUSSION NOTE UPDATE I I'm We You He She It They My Our His Her Its Their Your This That These Those The A An There Here Have Has Had Is Are Was Were Do Does Did Can Could Will Would "
     "Should What Who Where When Why How Which Everyone Everybody Nobody Someone Something Nothing Everything Anyone Both All Some Many Most Few Each Every Thanks Thank Yesterday "
     "Today Tomorrow Tonight Please Hello Hi Hey Yes No Ok Okay And But Or So If Then Also Not Just Really Weather Work Lunch Dinner Breakfast Traffic Therapy Pain Food Music Coffee "

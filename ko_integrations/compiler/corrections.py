@@ -50,7 +50,7 @@ class Corrections:
 
         "Scratch that" takes it back. `body` is what `said` says without its openers.
         """
-        found, said = self.statements.found, said.strip()
+        found = self.statements.found
         if not found or found[-1].kind != "assert" or found[-1].text != self.heard:
             return False
         if _UNDONE.match(said) or _SCRATCHED.match(said) and self.finite(body):

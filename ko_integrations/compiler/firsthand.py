@@ -9,6 +9,7 @@ added that the sentence does not entail.
 import re
 from collections.abc import Callable, Iterator, Set
 
+from ko_integrations.compiler.asides import CALENDAR
 from ko_integrations.compiler.text import unstopped, words_in
 from ko_integrations.kinds import kinds_of, pronoun_of
 from ko_integrations.morphology import ARTICLES
@@ -17,10 +18,7 @@ __all__ = ["is_person_name", "told"]
 
 _SPEAKER = frozenset("I i I'm i'm I’m i’m I've i've I’ve i’ve im my My we We our Our we're We're".split())
 _NAME = r"[A-Z][\w'’-]*[\w](?: (?:(?:de|van|von|der|al|bin|la) )?[A-Z][\w’-]*[\w])*"
-_CALENDAR = frozenset(
-    "Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July August "
-    "September October November December Christmas Easter God".split()
-)
+_NO_PERSONS = CALENDAR | {"Christmas", "Easter", "God"}
 _ALSO_WORDS = frozenset(
     "hope grace joy will mark rich frank bill art may june april faith dawn jack pat sue rob drew chase grant miles skip "
     "rose iris ivy hazel amber jade ruby pearl olive violet summer autumn sunny happy angel charity chance young see an so in man "
@@ -129,7 +127,7 @@ def _named(text: str, is_relation: Callable[[str], bool], stated: list[str]) -> 
 
     def apposed(match: re.Match[str]) -> str:
         name, noun = match["name"], match["noun"]
-        if not is_relation(noun) or name.split(" ", 1)[0] in _CALENDAR:
+        if not is_relation(noun) or name.split(" ", 1)[0] in _NO_PERSONS:
             return match[0]
         if match["low"]:
             if not is_person_name(name):
@@ -206,7 +204,7 @@ def _is_name(item: str) -> bool:
     if len(words) > 3 or (kinds_of(item) - {"person"} and not _is_called_so(words[0], kinds_of(item))):
         return False
     if all(word[0].isupper() and not word.isupper() for word in words):
-        return words[0] not in _CALENDAR and words[0] not in ("The", "A", "An", "So", "Not", "OK", "Ok")
+        return words[0] not in _NO_PERSONS and words[0] not in ("The", "A", "An", "So", "Not", "OK", "Ok")
     return len(words) < 3 and all(word.isalpha() for word in words) and is_person_name(words[0])
 
 

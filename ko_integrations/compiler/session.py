@@ -11,6 +11,7 @@ from ko_integrations.compiler.firsthand import told
 from ko_integrations.compiler.forms import Record
 from ko_integrations.compiler.mood import denial, no_statement, plain
 from ko_integrations.compiler.naming import kind_score
+from ko_integrations.compiler.phrases import PhraseReader
 from ko_integrations.compiler.reading import STRONG, ClauseReader, Reading
 from ko_integrations.compiler.relations import RelationFinder
 from ko_integrations.compiler.statements import Statements
@@ -26,11 +27,13 @@ _PLAIN = frozenset(
     "not never longer anymore more stopped quit ceased used left resigned fired retired laid gave will going gonna from in on at by as because until since with".split()
 )
 """Words that may change or add to what a clause states."""
-_NEGATION = re.compile(
-    r"(?:\bnot\b|n['’]t\b|\bno longer\b|\bnever\b|\b(?:stopped|quit|ceased) |(?<!is )(?<!are )(?<!was )(?<!were )(?<!be )\bused to\b|\bany ?more\b|\bany longer\b|\bleft (?=[A-Z]|my job)|\b(?:resigned|fired|retired|laid off) from\b|\b(?:resigned|stepped down|retired|fired|removed|dismissed|sacked|ousted) as\b|\bgave up\b)"
+_ENDING = (
+    r"\bno longer\b|\bany ?more\b|\bany longer\b|\b(?:stopped|quit|ceased) |\bleft (?=[A-Z]|my job)|\b(?:resigned|fired|retired|laid off) from\b|"
+    r"\b(?:resigned|stepped down|retired|fired|removed|dismissed|sacked|ousted) as\b|\bgave up\b"
 )
-_ENDED = re.compile(
-    r"\bno longer\b|\bany ?more\b|\bany longer\b|\b(?:stopped|quit|ceased) |\bused to\b|\bleft (?=[A-Z]|my job)|\b(?:resigned|fired|retired|laid off) from\b|\b(?:resigned|stepped down|retired|fired|removed|dismissed|sacked|ousted) as\b|\bgave up\b"
+_ENDED = re.compile(rf"{_ENDING}|\bused to\b")
+_NEGATION = re.compile(
+    rf"{_ENDING}|\bnot\b|n['’]t\b|\bnever\b|(?<!is )(?<!are )(?<!was )(?<!were )(?<!be )\bused to\b"
 )
 _FUTURE = re.compile(
     r"(?:\bwill\b|['’]ll\b|\b(?:is|am|are) going to\b|['’](?:m|re|s) going to\b|\bgonna\b) ?"
@@ -39,35 +42,7 @@ _JOINING = re.compile(r"[,;(]| and | who | which | that | whose | but | where | 
 _MOVED = re.compile(
     r"^(?P<head>.+?\b(?:moved|moves|relocated|switched|changed|changes|went|migrated|transferred|upgraded|downgraded|rose|fell|dropped|grew|increased|decreased)(?: (?:its|his|her|their|our|my|the) [\w -]+?| \w+)??) from (?P<old>.+?) (?P<to>to|into) (?P<new>.+)$"
 )
-_POSSESSIVE_ALONE = re.compile(r"^(?P<owner>.+['’]s|[Mm]ine|[Hh]is|[Hh]ers) (?:is|are|was) (?P<value>.+)$")
-_NAME_OF = re.compile(
-    r"^(?:The|the) (?:full )?name of the (?:current |present )?(?P<rest>[a-z]\w+.* (?:of|in|for|at|government) .+)$|^(?:The|the) (?:full )?name of the (?:current |present )(?P<titled>.+)$"
-)
-_NAME_OF_RELATIVE = re.compile(
-    r"^(?P<owner>(?i:my|our|his|her|their)|.+['’]s) (?P<noun>[a-z]+(?: [a-z]+)?)['’]s name is (?P<name>[A-Z].*)$"
-)
-_ACTIVE_PLACE = re.compile(r"^(?P<what>[a-z][a-z -]*) (?P<place>(?:at|for|with) [A-Z].*)$")
-_ACTIVE_BOTH = re.compile(
-    r"^(?P<head>\S+(?: [A-Z]\S*)* [a-z]+) (?P<what>[a-z][a-z -]*?) (?P<place>(?:at|for|with) [A-Z].*)$"
-)
-_HELD_BY = re.compile(
-    r"^The (?:position|office|post|role|title|job) of (?:the )?(?P<rest>.+?) is (?:currently |now )?(?:held|occupied|filled|taken) by (?P<holder>.+)$"
-)
 _PAST_BE = re.compile(r"\b(?:was|were|measured|weighed|had)\b")
-_UNOWNED = re.compile(
-    r"^(?:[Tt]he )?(?P<noun>[A-Za-z]+(?: [a-z]+){0,3}?) (?P<rest>(?:is|was|are|were|measured|measures) .+)$"
-)
-"""A noun without an owner, and what it is."""
-_PLACE_TAIL = re.compile(r"^(?P<head>.+) (?P<place>(?:at|in) (?:the )?[A-Z][\w.'’&-]*(?: [A-Z][\w.'’&-]*)*)$")
-_PLACED = 1.5
-"""Least score of a clause whose place is left out."""
-_PASSIVE = re.compile(
-    r"^(?P<head>.+? (?:is|was|were|are) [a-z]+) (?P<phrases>(?:in|at|on|by|from|near) .+ (?:in|at|on|by|from|near) [A-Z\d].*)$"
-)
-_TRAILING_PHRASE = re.compile(
-    r"^(?P<head>.*\S) (?:across|among|during|over|under|within|throughout|between|after|before|despite|without|per|with) [a-z\d][a-z\d -]*$"
-)
-_PHRASE = re.compile(r" (?=(?:in|at|on|by|from|near) [A-Z\d])")
 
 
 _ACQUIRED = re.compile(
@@ -103,15 +78,9 @@ _POINTED_TO = re.compile(
 _EMOJI = re.compile(
     r"(?:^|(?<=[\s.!?,)\w]))\s*[\u2190-\u21ff\u2600-\u27bf\u2b50\u2b55\ufe0f\U0001f000-\U0001faff]+(?=\s|[.!?]|$)"
 )
-_ROLE_LINK = re.compile(r" as (?:an? |the )?$")
 _UNSET = re.compile(r"(?<!,) not (?=[A-Z\d]\S*(?: [A-Z]\S*)*$)")
 _ENCOUNTER = re.compile(r"^.{1,40}? (?:ran|run|bumped|looked|dropped) into [A-Z]")
 """Meeting somebody by chance is no running of anything."""
-_SHOWED = re.compile(
-    r"^(?P<subject>[A-Z][\w'’-]*(?: [\w'’-]+)?) (?:showed|shows|exhibited|exhibits|demonstrated|demonstrates|displayed|displays|achieved|reached|yielded) (?:an? |the )?"
-    r"(?P<noun>[\w-]+(?: [\w-]+){0,2}) of (?P<value>(?:about |approximately |around |~)?\d\S*(?: [^\d\s]\S*)?)(?P<against> (?:against|for|towards?) \S+)?(?: (?:in|at|after|with) .+)?$"
-)
-"""A measurement told with a verb that says nothing itself ("X showed an IC50 of 3 nM against Y")."""
 
 
 def _holds(text: str, when: Adjunct | None) -> bool:
@@ -138,8 +107,9 @@ class Session:
         relations: RelationFinder,
     ) -> None:
         self.reader, self.said_at = reader, said_at
-        self.clauses, self.splitter, self.relations = clauses, splitter, relations
+        self.clauses, self.splitter = clauses, splitter
         self.statements = Statements(reader, said_at, clauses)
+        self.phrases = PhraseReader(clauses, relations, self.statements)
         self.missed: list[NotUnderstood] = []
         self.corrections = Corrections(self.statements, splitter.finite)
         self._unnamed = ""
@@ -179,10 +149,11 @@ class Session:
         if sentence.alone:
             self.statements.start_afresh()
             self._told_of = None
-        body = self._bridged(plain(_EMOJI.sub(" ", sentence.text).strip()))
+        said = _EMOJI.sub(" ", sentence.text).strip()
+        body = self._bridged(plain(said))
         if (
             not any(character.isalnum() for character in body)
-            or self.corrections.corrected(_EMOJI.sub(" ", sentence.text), body)
+            or self.corrections.corrected(said, body)
             or self.corrections.replaced(body)
         ):
             return
@@ -261,7 +232,7 @@ class Session:
     def _read(self, body: str, source: str) -> str | None:
         """Read a sentence as a whole or clause by clause; return why nothing came of it."""
         body = unstopped(body)
-        whole = self._reading(body)
+        whole = self.phrases.reading(body)
         if whole and whole.score >= STRONG and not _JOINING.search(f"{whole.subject} | {whole.object}"):
             if (
                 whole.score >= _CERTAIN
@@ -285,23 +256,6 @@ class Session:
         if len(self.statements.found) == before and len(parts) > 1:
             reason = self._clause(body, source) or reason
         return reason
-
-    def _reading(self, text: str) -> Reading | None:
-        """Read a clause, "the name of the P of X is Y" and "the post of P is held by Y" as "the P of X is Y"."""
-        if match := _NAME_OF.match(text):
-            text = f"The {match['rest'] or match['titled']}"
-        if match := _SHOWED.match(text):
-            text = f"The {match['noun']} of {match['subject']}{match['against'] or ''} is {match['value']}"
-        if match := _NAME_OF_RELATIVE.match(text):
-            reading = self.clauses.read(f"{match['owner']} {match['noun']} is {match['name']}")
-            declared = self.reader.vocabulary.get(reading.predicate) if reading else None
-            if declared and "person" in declared.object_kinds:
-                return reading
-        if match := _HELD_BY.match(text):
-            text = f"The {match['rest']} is {match['holder']}"
-        if text[:4] in ("The ", "the ") and (cleft := self.relations.cleft(text)):
-            return cleft
-        return self.clauses.read(text)
 
     def _clause(self, text: str, source: str) -> str | None:
         """Read one clause; return why nothing came of it."""
@@ -327,13 +281,7 @@ class Session:
         adjunct = take_adjunct(text, self.said_at, ahead=planned)
         if planned and not (adjunct and adjunct.valid_from and adjunct.valid_from > self.said_at):
             return "a plan"
-        readings = (
-            self._phrases(text, adjunct)
-            or self._timed(text, adjunct)
-            or self._timed(self._elliptic(text), None)
-            or self._tail(text)
-            or self._unowned(text, adjunct)
-        )
+        readings = self.phrases.readings(text, adjunct)
         if not readings:
             return "no statement recognised"
         if adjunct and adjunct.valid_from and adjunct.valid_from <= self.said_at:
@@ -343,7 +291,7 @@ class Session:
             if (
                 old
                 and not planned
-                and (earlier := self._reading(old))
+                and (earlier := self.phrases.reading(old))
                 and earlier.predicate == reading.predicate
             ):
                 self.statements.presuppose(earlier, source, when)
@@ -355,7 +303,7 @@ class Session:
         """The time of what was measured: in the past tense that is the time the text has come to."""
         if self._told_of is None or not _PAST_BE.search(text):
             return None
-        measured = self._value_type(reading.predicate) in ("quantity", "number")
+        measured = self.phrases.value_type(reading.predicate) in ("quantity", "number")
         return self._told_of._replace(valid_to=None) if measured else None
 
     def _rescheduled(self, event: re.Match[str]) -> str:
@@ -373,125 +321,22 @@ class Session:
             else f"{head} is {event['new']}"
         )
 
-    def _timed(self, text: str, adjunct: Adjunct | None) -> list[tuple[Reading, Adjunct | None]]:
-        """The readings of a clause that may say when: as the date of a fact, or the time of one."""
-        reading = self._reading(text)
-        if adjunct is None:
-            reading = reading or self.relations.find(text)
-            return [(reading, None)] if reading else []
-        dated = reading if reading and self._value_type(reading.predicate) == "date" else None
-        if dated:
-            return [(dated, None)]
-        inner = self._reading(adjunct.text) or self.relations.find(adjunct.text)
-        if reading is None and inner is None and text != adjunct.text:
-            told = self._reading(f"{adjunct.text} in {adjunct.said}")  # "In 1950, Acme was founded."
-            return [(told, None)] if told and self._value_type(told.predicate) == "date" else []
-        if inner and not (reading and reading.score > inner.score + 1.0):
-            return [(inner, adjunct)]
-        return [(reading, None)] if reading else []
-
-    def _phrases(self, text: str, adjunct: Adjunct | None) -> list[tuple[Reading, Adjunct | None]]:
-        """Read "was founded in Berlin by Jane Doe" phrase by phrase, if the later phrase is surely one of its own."""
-        body = adjunct.text if adjunct else text
-        match = _PASSIVE.match(body)
-        if match is None:
-            return [(reading, adjunct) for reading in self._placed(body)]
-        pieces = _PHRASE.split(match["phrases"])
-        found = []
-        kept = pieces[0]
-        for piece in pieces[1:]:
-            reading = self._reading(f"{match['head']} {piece}")
-            if reading and (piece.startswith("by ") or reading.score >= 3.0):
-                found.append(reading)
-            else:
-                kept = f"{kept} {piece}"
-        first = self._reading(f"{match['head']} {kept}") if found else None
-        return [(reading, adjunct) for reading in (first, *found) if reading] if first else []
-
-    def _placed(self, text: str) -> list[Reading]:
-        """Read "studied physics at MIT" as "studied physics" and "studied at MIT"."""
-        whole = self._reading(text)
-        if whole is None and (split := _ACTIVE_BOTH.match(text)):
-            parts = [self._reading(f"{split['head']} {split[name]}") for name in ("what", "place")]
-            return [part for part in parts if part] if all(parts) else []
-        cut = _ACTIVE_PLACE.match(whole.object) if whole and text.endswith(whole.object) else None
-        if whole is None or cut is None:
-            return []
-        verb = _ROLE_LINK.sub(" ", text[: len(text) - len(whole.object)])
-        what = self._reading(f"{verb}{cut['what']}")
-        place = self._reading(f"{_ROLE_LINK.sub(' ', verb)}{cut['place']}")
-        return [what, place] if what and place and place.score >= STRONG else []
-
-    def _elliptic(self, text: str) -> str:
-        """ "... and my brother's is Y": the noun of the statement before it is understood."""
-        match = _POSSESSIVE_ALONE.match(text)
-        if match is None or self.statements.predicate is None:
-            return ""
-        return f"{match['owner']} {self.statements.predicate.replace('_', ' ')} is {match['value']}"
-
-    def _tail(self, text: str) -> list[tuple[Reading, Adjunct | None]]:
-        """Read "3 cm mass in the right lobe" as a mass of 3 cm, and the mass in the right lobe."""
-        if (trailing := _TRAILING_PHRASE.match(text)) and (reading := self._reading(trailing["head"])):
-            return [(reading, None)]
-        if placed := _PLACE_TAIL.match(text):
-            return self._set_in_place(placed)
-        head, link, rest = text.rpartition(" in ")
-        if not link or not rest.islower():
-            return []
-        readings = [self._reading(head), self._reading(f"{head.rsplit(' ', 1)[-1]} in {rest}")]
-        return [(reading, None) for reading in readings if reading]
-
-    def _unowned(self, text: str, adjunct: Adjunct | None) -> list[tuple[Reading, Adjunct | None]]:
-        """Read "the CTO is Y" or "Tumor size was Y" of the subject spoken of last that can have one."""
-        match = _UNOWNED.match(adjunct.text if adjunct else text)
-        declared = self.reader.vocabulary.get(match["noun"].lower()) if match else None
-        if match is None or declared is None or not declared.subject_kinds:
-            return []
-        topic = self.statements.discourse.topic(declared.subject_kinds)
-        if topic is None or topic == self.statements.speaker:
-            return []
-        reading = self._reading(f"{topic}'s {match['noun'].lower()} {match['rest']}")
-        if reading is None or (reading.subject, reading.predicate) != (topic, declared.name):
-            return []
-        return [(reading, adjunct)]
-
-    def _set_in_place(self, placed: re.Match[str]) -> list[tuple[Reading, Adjunct | None]]:
-        """Read "X teaches maths at Y" as "X teaches maths", and as "X teaches at Y" if that states something."""
-        what = self._reading(placed["head"])
-        if (
-            what is None
-            or not what.subject
-            or what.score < _PLACED
-            or not placed["head"].endswith((what.object, f"{what.object} tall", f"{what.object} high"))
-        ):
-            return []
-        verb = placed["head"].removesuffix(what.object).rstrip()
-        where = self._reading(f"{verb} {placed['place']}")
-        found = (
-            [what, where] if where and where.score >= STRONG and where.predicate != what.predicate else [what]
-        )
-        return [(reading, None) for reading in found]
-
-    def _value_type(self, name: str) -> str:
-        predicate = self.reader.vocabulary.get(name)
-        return predicate.value_type if predicate else "any"
-
     def _negated(self, text: str, source: str) -> str | None:
         """Read a denial: a stated dislike or veto, a correction ("X, not Y"), or the end of a fact."""
         if not _ENDED.search(text):
             text = _UNSET.sub(", not ", text)
-            reading = self._reading(text)
+            reading = self.phrases.reading(text)
             if reading:
                 return self.statements.add(reading, source, None)
             shorter = re.sub(r",? (?:and )?not (?!.*\b(?:is|are|was)\b).+$", "", text)
             contrasted = "," in text[len(shorter) : len(shorter) + 1] or shorter[-1:].isdigit()
-            if shorter != text and contrasted and (reading := self._reading(shorter)):
+            if shorter != text and contrasted and (reading := self.phrases.reading(shorter)):
                 return self.statements.add(reading, source, None)
         affirmative = denial(text)
         if affirmative is None:
             return "a denial"
         adjunct = take_adjunct(str(affirmative), self.said_at)
-        reading = self._reading(adjunct.text if adjunct else str(affirmative))
+        reading = self.phrases.reading(adjunct.text if adjunct else str(affirmative))
         if reading is None:
             return "a denial"
         if _USED_TO.search(text):

@@ -15,10 +15,9 @@ from ko_integrations.kinds import (
     CLOSED_KINDS,
     country_named,
     demonym_of,
+    kin_among,
     kinds_of,
     office_of,
-    pronoun_of,
-    pronoun_of_kin,
 )
 from ko_integrations.protocols import Extraction, FactReader
 from ko_integrations.types import Value
@@ -312,8 +311,7 @@ class Statements:
             if (item.subject, item.predicate, item.kind) == (owner, predicate, "assert")
         }
         known.update((str(ko.object), None) for ko in self.reader.read_values(owner, predicate))
-        wanted = pronoun_of_kin(noun)
-        fitting = [each for each in known if wanted is None or pronoun_of(each) in (None, wanted)]
+        fitting = kin_among(noun, known)
         return fitting[0] if len(fitting) == 1 and fitting[0][:1].isupper() else name
 
     def _stored(self, name: str) -> str:

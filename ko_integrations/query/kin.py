@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ko_integrations.kinds import formal_kin, pronoun_of, pronoun_of_kin
+from ko_integrations.kinds import formal_kin, kin_among
 from ko_integrations.protocols import FactReader
 from ko_integrations.query.linking import SPEAKER, Mention
 from ko_integrations.query.words import CARRIERS, FUNCTION_WORDS, Word
@@ -58,9 +58,7 @@ def _relation(words: Sequence[Word], mention: Mention, reader: FactReader) -> tu
 
 
 def _subject(noun: str, declared: Predicate, reader: FactReader) -> str | None:
-    wanted = pronoun_of_kin(noun)
-    held = [str(ko.object) for ko in reader.read_values(SPEAKER, declared.name)]
-    fitting = [name for name in held if wanted is None or pronoun_of(name) in (None, wanted)]
+    fitting = kin_among(noun, (str(ko.object) for ko in reader.read_values(SPEAKER, declared.name)))
     described = [f"{SPEAKER}'s {formal_kin(noun)}", f"{SPEAKER}'s {noun}"]
     stored = reader.find_subjects([*fitting, *described])
     if len(fitting) == 1 and fitting[0] in stored:
