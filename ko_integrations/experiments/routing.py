@@ -156,7 +156,7 @@ def _notes(
         (
             f"The paper's 100 queries are unpublished; ours are {best.queries}, half of each kind, that no router is "
             f"fitted to beforehand. Best: {best.classifier.replace('_', ' ')} on {best.features} features. Surface "
-            "features are more than the paper's five kinds, see `ko_integrations.router.features`."
+            "features are more than the paper's five kinds, see `ko_integrations.router.surface`."
         ),
         (
             "Which feature costs most when left out depends on what the others already say. In the paper they are "

@@ -16,9 +16,9 @@ import numpy as np
 from ko_integrations.embeddings import as_embedder
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.router.datasets import Queries, Set, packaged
-from ko_integrations.router.features import SURFACE_FEATURES
 from ko_integrations.router.prior import read_nfcats
 from ko_integrations.router.router import CLASSIFIERS, Router
+from ko_integrations.router.surface import SURFACE_FEATURES
 from ko_integrations.router.writing import hurried
 
 __all__ = [

@@ -7,7 +7,7 @@ from ko_integrations.errors import KOError, MissingExtraError
 
 __all__ = ["RouterFileError", "read", "write"]
 
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 # What a saved router may hold beyond what skops trusts anyway.
 _OWN_TYPES: Final = frozenset(
     {

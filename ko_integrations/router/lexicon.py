@@ -7,7 +7,7 @@ words that none of them holds.
 
 from typing import Final
 
-__all__ = ["CLASSES", "CONTRACTIONS", "PREPOSITIONS", "QUANTITY_ADJECTIVES"]
+__all__ = ["CLASSES", "CONTRACTIONS", "PREPOSITIONS", "QUANTITY_ADJECTIVES", "VERB_CLASSES"]
 
 
 def _words(text: str) -> frozenset[str]:
@@ -202,3 +202,5 @@ CLASSES: Final[dict[str, frozenset[str]]] = {
         "characters tone style"
     ),
 }
+
+VERB_CLASSES: Final = ("verb of making", "verb of explaining", "verb of looking up", "role-play")

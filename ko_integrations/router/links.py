@@ -6,7 +6,7 @@ from typing import Final, Protocol
 
 from ko_integrations.errors import UnknownPredicateError
 from ko_integrations.router.datasets import Link
-from ko_integrations.router.features import words_of
+from ko_integrations.router.request import words_of
 from ko_integrations.vocabulary import Vocabulary
 
 __all__ = ["StoreLinker", "SubjectLinker"]

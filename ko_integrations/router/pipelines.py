@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Final, Literal, Self
-from zlib import crc32
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,28 +22,20 @@ from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from ko_integrations.embeddings import as_embedder
-from ko_integrations.router.features import query_features, surface_features
+from ko_integrations.router.features import feature_rows
+from ko_integrations.router.surface import surface_features
 
 __all__ = [
     "EmbeddingFeatures",
     "HashedFeatures",
     "PriorLogisticRegression",
     "SurfaceFeatures",
-    "bucket_of",
     "build_pipeline",
     "load_prior",
 ]
 
-BITS: Final = 18
-"""Features are hashed into 2**BITS columns: no vocabulary is kept, so none can be read from a saved router."""
-
-
-_SEARCH: Final = {"maxiter": 200, "gtol": 1e-3}
-
-
-def bucket_of(name: str) -> int:
-    """Return the column of a feature."""
-    return crc32(name.encode()) & ((1 << BITS) - 1)
+# A finer search changes no decision that the training queries do not leave open.
+_SEARCH: Final = {"maxiter": 200, "gtol": 0.5}
 
 
 class _Stateless(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -65,21 +56,11 @@ class SurfaceFeatures(_Stateless):
 
 
 class HashedFeatures(_Stateless):
-    """Queries to hashed cues and word pieces: a sparse matrix of shape (n, 2**BITS)."""
+    """Queries to the default features, hashed: a sparse matrix of shape (n, COLUMNS)."""
 
     def transform(self, queries: Sequence[str]) -> sp.csr_matrix:
         """Return the features."""
-        columns: list[int] = []
-        values: list[float] = []
-        ends = [0]
-        for query in queries:
-            features = query_features(query)
-            columns.extend(map(bucket_of, features))
-            values.extend(features.values())
-            ends.append(len(columns))
-        matrix = sp.csr_matrix((values, columns, ends), shape=(len(ends) - 1, 1 << BITS))
-        matrix.sum_duplicates()
-        return matrix
+        return feature_rows(queries)
 
 
 class EmbeddingFeatures(_Stateless):
@@ -122,14 +103,20 @@ class PriorLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[m
         prior: "packaged", or None.
         strength: how much the earlier data weigh.
         l2: ridge penalty.
+        min_rows: a column that fewer rows hold is left at its prior value: it would only be learnt by heart.
     """
 
     def __init__(
-        self, prior: Literal["packaged"] | None = "packaged", strength: float = 14.0, l2: float = 0.05
+        self,
+        prior: Literal["packaged"] | None = "packaged",
+        strength: float = 50.0,
+        l2: float = 0.05,
+        min_rows: int = 3,
     ) -> None:
         self.prior = prior
         self.strength = strength
         self.l2 = l2
+        self.min_rows = min_rows
 
     def fit(self, X: Any, y: Sequence[str], sample_weight: Any = None) -> Self:  # noqa: N803 - scikit-learn's
         """Fit to the rows of a sparse matrix; `y` holds two classes, `sample_weight` how much each row counts."""
@@ -139,8 +126,7 @@ class PriorLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[m
             raise ValueError(f"expected two classes, got {list(self.classes_)}")
         self.n_features_in_ = rows.shape[1]
         start, precision, intercept = self._prior_of(rows.shape[1])
-        # A column no row uses keeps its prior value, so only the used ones are searched.
-        used = np.unique(rows.indices)
+        used = np.flatnonzero(np.bincount(rows.indices, minlength=rows.shape[1]) >= self.min_rows)
         with_ones = sp.hstack([rows[:, used], np.ones((rows.shape[0], 1))]).tocsr()
         centre = np.append(start[used], intercept)
         scale = 1.0 / np.sqrt(np.append(precision[used], 0.0) * self.strength + self.l2)

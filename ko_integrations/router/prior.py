@@ -33,7 +33,7 @@ def read_nfcats(path: str | Path) -> Queries:
 
 
 def learn_prior(
-    queries: Queries, *, l2: float = 1.0
+    queries: Queries, *, l2: float = 0.25
 ) -> "tuple[NDArray[np.float16], NDArray[np.float16], np.float16]":
     """Return (coefficients, precision, intercept); a positive coefficient speaks for "factual".
 
@@ -47,11 +47,13 @@ def learn_prior(
     rows = HashedFeatures().transform(texts)
     model = PriorLogisticRegression(prior=None, l2=l2).fit(rows, labels, weights)
     chances = model.predict_proba(rows)[:, 1]
-    precision = rows.multiply(rows).T @ (chances * (1.0 - chances) * np.array(weights))
+    curvature = rows.multiply(rows).T @ (chances * (1.0 - chances) * np.array(weights))
+    # What was too rare to be learnt is not known to be zero.
+    precision = np.where(model.coef_[0] == 0.0, 0.0, np.asarray(curvature).ravel())
     # Classes are in alphabetic order, so the model's own sign is that of "fuzzy".
     return (
         (-model.coef_[0]).astype(np.float16),
-        np.asarray(precision).ravel().astype(np.float16),
+        precision.astype(np.float16),
         np.float16(-model.intercept_[0]),
     )
 

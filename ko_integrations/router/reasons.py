@@ -5,7 +5,7 @@ from math import exp
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ko_integrations.router.datasets import Label
-from ko_integrations.router.features import SURFACE_FEATURES, query_features, surface_features
+from ko_integrations.router.surface import SURFACE_FEATURES, surface_features
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,15 +60,23 @@ def decide(odds: float, reasons: list[Weighed]) -> RouteDecision:
 
 
 def default_reasons(model: Any, query: str) -> list[Weighed]:
-    """Return what each cue and word adds to the log-odds; letter pieces and pairs of cues are left out."""
+    """Return what each cue, with the words beside it, and each run of words adds to the log-odds.
+
+    Pairs of cues and runs of letters are left out: their names would explain nothing.
+    """
     if not hasattr(model, "coef_"):
         return []
-    from ko_integrations.router.pipelines import bucket_of
+    from ko_integrations.router.features import column_of, context_features, named_features
 
+    weights = -model.coef_[0]
+    beside = {
+        cue: float(weights[columns].sum()) * value
+        for cue, (columns, value) in context_features(query).items()
+    }
     return [
-        (-float(model.coef_[0, bucket_of(name)]) * value, _readable(name))
-        for name, value in query_features(query).items()
-        if not name.startswith("letters ") and ", " not in name
+        (float(weights[column_of(name)]) * value + beside.get(name, 0.0), _readable(name))
+        for name, value in named_features(query).items()
+        if ", " not in name
     ]
 
 

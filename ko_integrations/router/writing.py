@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ko_integrations.router.features import AUXILIARIES, QUESTION_WORDS, words_of
+from ko_integrations.router.request import AUXILIARIES, QUESTION_WORDS, words_of
 
 __all__ = ["Rows", "hurried", "written_otherwise"]
 

@@ -10,6 +10,7 @@ from ko_integrations.embeddings import HashingEmbedder, SentenceTransformerEmbed
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.router import Queries, Router, packaged, read_labelled
 from ko_integrations.router.datasets import Set, packaged_links
+from ko_integrations.router.features import COLUMNS
 from ko_integrations.router.prior import learn_prior, read_nfcats
 
 pytest.importorskip("sklearn", reason="scikit-learn: extra `router`")
@@ -122,7 +123,7 @@ def test_reading_labelled_files(tmp_path: Path) -> None:
 
 def test_a_prior_holds_signs_and_no_text() -> None:
     coefficients, precision, _ = learn_prior(packaged("held_out"))
-    assert coefficients.shape == precision.shape == (1 << 18,)
+    assert coefficients.shape == precision.shape == (COLUMNS,)
     assert (precision >= 0).all()
 
 

@@ -4,13 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ko_integrations.router.features import (
-    SURFACE_FEATURES,
-    query_cues,
-    query_features,
-    surface_features,
-    words_of,
-)
+from ko_integrations.router.cues import query_cues
+from ko_integrations.router.features import COLUMNS, column_of, feature_rows, named_features
+from ko_integrations.router.request import words_of
+from ko_integrations.router.surface import SURFACE_FEATURES, surface_features
 
 
 def named(query: str) -> dict[str, float]:
@@ -80,16 +77,34 @@ def test_chat_spellings_are_written_out() -> None:
 @given(st.text())
 def test_any_text_has_features(text: str) -> None:
     assert len(surface_features(text)) == len(SURFACE_FEATURES)
-    assert all(value > 0 for value in query_features(text).values())
+    rows = feature_rows([text])
+    assert rows.shape == (1, COLUMNS)
+    assert (rows.data > 0).all()
+
+
+def test_named_features_are_columns_of_the_hashed_ones() -> None:
+    query = "Could you tell me who wrote Emma?"
+    row = feature_rows([query])
+    assert all(row[0, column_of(name)] >= value for name, value in named_features(query).items())
+
+
+def test_a_word_counts_by_what_stands_beside_it() -> None:
+    asked, made = feature_rows(["who wrote the story"]), feature_rows(["please write the story"])
+    alone = column_of("word story")
+    assert asked[0, alone] > 0
+    assert made[0, alone] > 0
+    shared = set(asked.indices) & set(made.indices)
+    assert len(shared) < asked.nnz / 2
 
 
 @given(st.text(min_size=1), st.text(min_size=1))
 def test_of_a_long_text_only_the_beginning_and_the_end_are_read(beginning: str, end: str) -> None:
     start, stop = f"Listen: {beginning} ".ljust(1_500, "x"), f" {end} now?".rjust(500, "y")
-    longer, longest = (query_features(f"{start[:1500]}{'z' * size}{stop[-500:]}") for size in (1_000, 50_000))
-    assert longer == longest
+    longer, longest = (f"{start[:1500]}{'z' * size}{stop[-500:]}" for size in (1_000, 50_000))
+    assert named_features(longer) == named_features(longest)
+    assert (feature_rows([longer]) != feature_rows([longest])).nnz == 0
 
 
 @given(st.text(alphabet="abc ?'", min_size=1))
 def test_features_do_not_depend_on_the_surrounding_space(text: str) -> None:
-    assert query_features(f"  {text}\n") == query_features(text)
+    assert named_features(f"  {text}\n") == named_features(text)
