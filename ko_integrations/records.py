@@ -9,6 +9,7 @@ from ko_integrations.identity import (
     check_json_text,
     check_text,
     decode_value,
+    encode_value,
     normalize_name,
     normalize_predicate,
     slot_id,
@@ -79,7 +80,14 @@ def to_knowledge_object(version: Version) -> KnowledgeObject:
 
 
 def unstored_object(fact: Fact, sequence: int, now: datetime) -> KnowledgeObject:
-    """Return a fact as an object that no store holds, the first version of its slot; `sequence` counts its writes."""
+    """Return a fact as an object that no store holds, the first version of its slot; `sequence` counts its writes.
+
+    Raises:
+        InvalidInputError: a blank subject or predicate, or no value.
+    """
+    check_text(fact.subject, "subject")
+    check_text(fact.predicate, "predicate")
+    encode_value(fact.object)
     text = fact.text or f"{fact.subject} {fact.predicate.replace('_', ' ')} {fact.object}"
     return KnowledgeObject(
         id=slot_id((), normalize_name(fact.subject), normalize_predicate(fact.predicate)).hex(),

@@ -47,7 +47,7 @@ class ContextMemory(Statements):
         """Append facts as statements, in order.
 
         Raises:
-            InvalidInputError: a blank subject or predicate; nothing was appended.
+            InvalidInputError: a blank subject or predicate, or no value; nothing was appended.
         """
         start = len(self._documents)
         self._documents += [as_document(fact, start + i + 1) for i, fact in enumerate(facts)]

@@ -35,10 +35,8 @@ def as_document(fact: Fact, sequence: int) -> KnowledgeObject:
     them under.
 
     Raises:
-        InvalidInputError: a blank subject or predicate.
+        InvalidInputError: a blank subject or predicate, or no value.
     """
-    check_text(fact.subject, "subject")
-    check_text(fact.predicate, "predicate")
     return unstored_object(fact, sequence, datetime.now(UTC))
 
 
@@ -66,5 +64,5 @@ class Statements(ABC):
         """Append facts as statements, in order.
 
         Raises:
-            InvalidInputError: a blank subject or predicate; nothing was appended.
+            InvalidInputError: a blank subject or predicate, or no value; nothing was appended.
         """

@@ -1,13 +1,14 @@
 """Append-only retrieval on Chroma: what the paper compares the store with (sections 4.2.1 and 5.3)."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ko_integrations.baselines.documents import Statements, as_document
+from ko_integrations.embeddings import as_embedder
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.identity import check_text
 from ko_integrations.protocols import Embedder
@@ -35,7 +36,7 @@ class AppendOnlyRAG(Statements):
 
     def __init__(
         self,
-        embedder: Embedder,
+        embedder: Any,
         *,
         ingestion: Literal["batch", "realtime"] = "batch",
         client: "ClientAPI | None" = None,
@@ -44,17 +45,17 @@ class AppendOnlyRAG(Statements):
         """Make a new, empty collection.
 
         Args:
-            embedder: encodes statements and queries.
+            embedder: encodes statements and queries: ours, a framework's, or a callable.
             ingestion: when a statement becomes searchable.
             client: a Chroma client; default one in memory.
             collection: its name; default a fresh one, since clients in memory share their collections.
 
         Raises:
-            InvalidInputError: another `ingestion`.
+            InvalidInputError: another `ingestion`, or `embedder` is none.
         """
         if ingestion not in ("batch", "realtime"):
             raise InvalidInputError("ingestion", f"expected 'batch' or 'realtime', got {ingestion!r}")
-        self.embedder = embedder
+        self.embedder: Embedder = as_embedder(embedder)
         self.ingestion = ingestion
         self._client = client or _memory_client()
         self._collection = self._client.create_collection(
@@ -74,7 +75,7 @@ class AppendOnlyRAG(Statements):
         """Append facts as statements, in order.
 
         Raises:
-            InvalidInputError: a blank subject or predicate; nothing was appended.
+            InvalidInputError: a blank subject or predicate, or no value; nothing was appended.
         """
         start = len(self._documents)
         rows = [as_document(fact, start + i + 1) for i, fact in enumerate(facts)]
@@ -86,15 +87,16 @@ class AppendOnlyRAG(Statements):
             self.reindex()
 
     def reindex(self) -> int:
-        """Make every waiting statement searchable; return how many there were."""
-        names, self._queue = self._queue, []
+        """Make every waiting statement searchable; return how many there were. Where it fails, the rest waits on."""
+        waiting = len(self._queue)
         largest = self._client.get_max_batch_size()
-        for start in range(0, len(names), largest):
-            batch = names[start : start + largest]
+        while self._queue:
+            batch = self._queue[:largest]
             texts = [self._documents[name].text for name in batch]
             vectors: NDArray[np.float32] = self.embedder.encode(texts)
             self._collection.add(ids=batch, embeddings=vectors, documents=texts)
-        return len(names)
+            del self._queue[: len(batch)]
+        return waiting
 
     def read(self, query: str, k: int = 5) -> list[Hit]:
         """Return the k searchable statements of highest cosine, best first.

@@ -1,7 +1,7 @@
 """How crowded a set of keys is, and what superposition makes of it (main paper, section 3)."""
 
 from dataclasses import dataclass
-from math import exp
+from math import exp, inf
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,9 +27,12 @@ def unit_rows(vectors: ArrayLike, field: str = "keys") -> Matrix:
     """Return `vectors` as a float32 array of shape (n, d) whose rows have length 1; a zero row stays zero.
 
     Raises:
-        InvalidInputError: not two-dimensional, or not finite.
+        InvalidInputError: not two-dimensional, no numbers, or not finite.
     """
-    rows = np.asarray(vectors, dtype=np.float32)
+    try:
+        rows = np.asarray(vectors, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(field, "expected vectors of numbers, all of one length") from error
     if rows.ndim != 2:
         raise InvalidInputError(field, f"expected an array of shape (n, d), got shape {rows.shape}")
     if not np.isfinite(rows).all():
@@ -115,10 +118,15 @@ def johnson_lindenstrauss_capacity(dimension: int, epsilon: float) -> float:
 
     It bounds what geometry allows, not what an embedding model does: text embeddings never use this room.
 
+    Infinity where the number is too large for a float.
+
     >>> round(johnson_lindenstrauss_capacity(7000, 0.1) / 1e7, 1)
     4.0
     """
-    return exp(epsilon**2 * dimension / 4)
+    try:
+        return exp(epsilon**2 * dimension / 4)
+    except OverflowError:
+        return inf
 
 
 def classical_hopfield_capacity(dimension: int) -> float:
@@ -145,10 +153,11 @@ def collapse_estimate(keys: ArrayLike, values: ArrayLike) -> float:
     k, v = paired(keys, values)
     if len(k) < 3:
         raise InvalidInputError("keys", "at least three facts are needed")
-    density, value_density = max(semantic_density(k), 0.0), semantic_density(v)
+    # Rounding takes the density of equal keys past 1.
+    density, value_density = min(max(semantic_density(k), 0.0), 1.0), semantic_density(v)
     centrality = (v @ v.sum(axis=0) - 1) / (len(v) - 1)
     pull = density * float(centrality.std())
-    return float("inf") if pull == 0 else (1 - density) * (1 - value_density) / pull
+    return inf if pull == 0 else (1 - density) * (1 - value_density) / pull
 
 
 def paired(keys: ArrayLike, values: ArrayLike) -> tuple[Matrix, Matrix]:

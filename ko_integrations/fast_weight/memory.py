@@ -3,13 +3,16 @@
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from threading import RLock
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ko_integrations.errors import EmbedderError, InvalidInputError
+from ko_integrations.embeddings import as_embedder
+from ko_integrations.embeddings import unit_rows as embedded_rows
+from ko_integrations.errors import InvalidInputError
 from ko_integrations.fast_weight.geometry import unit_rows
-from ko_integrations.fast_weight.rules import LinearRule, Rule
+from ko_integrations.fast_weight.rules import LinearRule, Rule, check_vectors
 from ko_integrations.identity import check_text
 from ko_integrations.protocols import Embedder
 from ko_integrations.records import unstored_object
@@ -34,8 +37,15 @@ def nearest_values(reads: Matrix, values: Matrix, k: int = 1) -> tuple[NDArray[n
 
     Returns indices and cosines, both of shape (m, min(k, n)), best first; equal cosines keep the older value
     first. `reads` is (m, d_v), `values` (n, d_v); the length of a read does not matter.
+
+    Raises:
+        InvalidInputError: shapes do not fit, NaN or infinity, or `k` is below 1.
     """
-    cosines = unit_rows(reads, "reads") @ unit_rows(values, "values").T
+    if k < 1:
+        raise InvalidInputError("k", f"expected at least 1, got {k}")
+    stored = unit_rows(values, "values")
+    check_vectors("reads", np.asarray(reads), stored.shape[1])
+    cosines = unit_rows(reads, "reads") @ stored.T
     best = np.argsort(-cosines, axis=1, kind="stable")[:, :k]
     return best, np.take_along_axis(cosines, best, axis=1)
 
@@ -59,7 +69,7 @@ class FastWeightMemory:
 
     def __init__(
         self,
-        embedder: Embedder,
+        embedder: Any,
         *,
         rule: Rule | None = None,
         key_text: Callable[[str, str], str] = question_form,
@@ -68,12 +78,15 @@ class FastWeightMemory:
         """Start empty.
 
         Args:
-            embedder: encodes keys, values and queries.
+            embedder: encodes keys, values and queries: ours, a framework's, or a callable.
             rule: how to write and read; default `LinearRule()` with decay 0.99 and rate 0.1.
             key_text: (subject, predicate) to the text whose vector is the key.
             clock: gives the record time of a write, aware.
+
+        Raises:
+            InvalidInputError: `embedder` is none.
         """
-        self.embedder = embedder
+        self.embedder: Embedder = as_embedder(embedder)
         self.rule: Rule = LinearRule() if rule is None else rule
         self._key_text = key_text
         self._clock = clock
@@ -90,12 +103,16 @@ class FastWeightMemory:
         """Write one fact; an older value of the slot is not removed, the weights hold both.
 
         Raises:
-            InvalidInputError: a blank subject or predicate.
+            InvalidInputError: a blank subject or predicate, or no value (see `identity.encode_value`).
         """
         self.update_many([Fact(subject=subject, predicate=predicate, object=object)])
 
     def update_many(self, facts: Iterable[Fact]) -> None:
-        """Write facts, in order, in one batch."""
+        """Write facts, in order, in one batch.
+
+        Raises:
+            InvalidInputError: a bad fact; nothing was written.
+        """
         rows = list(facts)
         self._store([self._key_text(fact.subject, fact.predicate) for fact in rows], rows)
 
@@ -103,7 +120,7 @@ class FastWeightMemory:
         """Write pairs of a key text (a question, a sentence) and its value, in order, in one batch.
 
         Raises:
-            InvalidInputError: different counts, or a blank key.
+            InvalidInputError: different counts, a blank key or no value; nothing was written.
         """
         if len(keys) != len(values):
             raise InvalidInputError("values", f"expected {len(keys)}, one a key, got {len(values)}")
@@ -145,26 +162,23 @@ class FastWeightMemory:
             self._latest, self._values, self._count = {}, [], 0
 
     def _store(self, keys: Sequence[str], facts: Sequence[Fact]) -> None:
-        for fact in facts:
-            check_text(fact.subject, "subject")
-            check_text(fact.predicate, "predicate")
         if not facts:
             return
         texts = [str(fact.object) for fact in facts]
         with self._lock:
+            now = self._clock()
+            # What can fail comes first: nothing could be taken out of the weights again.
+            objects = [unstored_object(fact, self._count + i, now) for i, fact in enumerate(facts, start=1)]
             encoded = self._encode([*keys, *texts])
             self.rule.write(encoded[: len(keys)], encoded[len(keys) :])
-            for text, vector, fact in zip(texts, encoded[len(keys) :], facts, strict=True):
+            for text, vector, ko in zip(texts, encoded[len(keys) :], objects, strict=True):
                 if text not in self._latest:
                     self._values.append(vector[None, :])
-                self._count += 1
                 # Assigning to a known key keeps its place, so that values and facts stay in step.
-                self._latest[text] = unstored_object(fact, self._count, self._clock())
+                self._latest[text] = ko
+            self._count += len(facts)
 
     def _encode(self, texts: Sequence[str]) -> Matrix:
-        vectors = np.asarray(self.embedder.encode(texts), dtype=np.float32)
-        if vectors.shape != (len(texts), self.embedder.dimension):
-            raise EmbedderError(
-                f"expected {len(texts)} vectors of {self.embedder.dimension}, got {vectors.shape}"
-            )
-        return vectors
+        """Return the vectors as checked unit rows, which an embedder of one's own need not give."""
+        embedder = self.embedder
+        return embedded_rows(embedder.encode(texts), len(texts), embedder.dimension, embedder.model_id)

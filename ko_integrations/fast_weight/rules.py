@@ -1,7 +1,8 @@
 """Ways to write key-value pairs into shared weights and to read them back.
 
 Keys and values are float32 arrays of unit rows, shapes (n, d_k) and (n, d_v). A rule only maps vectors to
-vectors; `FastWeightMemory` encodes texts and decodes the nearest stored value.
+vectors; `FastWeightMemory` encodes texts and decodes the nearest stored value. What does not fit raises
+`InvalidInputError` and changes nothing.
 """
 
 from typing import Protocol
@@ -23,11 +24,19 @@ class Rule(Protocol):
     """What a fast-weight memory asks of its write and read rule."""
 
     def write(self, keys: Matrix, values: Matrix) -> None:
-        """Store pairs, in order; later ones are newer."""
+        """Store pairs, in order; later ones are newer.
+
+        Raises:
+            InvalidInputError: not as many keys as values, another length than before, NaN or infinity.
+        """
         ...
 
     def read(self, queries: Matrix) -> Matrix:
-        """Return the recalled value vectors, shape (m, d_v), for queries of shape (m, d_k)."""
+        """Return the recalled value vectors, shape (m, d_v), for queries of shape (m, d_k).
+
+        Raises:
+            InvalidInputError: nothing was written yet, or queries of another length than the keys.
+        """
         ...
 
     def clear(self) -> None:
@@ -53,12 +62,14 @@ class _MatrixRule:
         return self._matrix
 
     def read(self, queries: Matrix) -> Matrix:
+        check_vectors("queries", queries, self.matrix.shape[1])
         return queries @ self.matrix.T
 
     def clear(self) -> None:
         self._matrix = None
 
     def _start(self, keys: Matrix, values: Matrix) -> Matrix:
+        check_pairs(keys, values, None if self._matrix is None else self._matrix.shape)
         if self._matrix is None:
             self._matrix = np.zeros((values.shape[1], keys.shape[1]), dtype=np.float32)
         return self._matrix
@@ -77,10 +88,10 @@ class LinearRule(_MatrixRule):
         self.decay, self.rate = decay, rate
 
     def write(self, keys: Matrix, values: Matrix) -> None:
+        matrix = self._start(keys, values)
         n = len(keys)
         # All n steps at once: pair i is decayed by the n - 1 - i writes that follow it.
         weights = (self.rate * self.decay ** np.arange(n - 1, -1, -1)).astype(np.float32)
-        matrix = self._start(keys, values)
         matrix *= np.float32(self.decay**n)
         matrix += (values * weights[:, None]).T @ keys
 
@@ -199,12 +210,16 @@ class HopfieldRule:
         self._values: list[Matrix] = []
 
     def write(self, keys: Matrix, values: Matrix) -> None:
-        self._keys.append(keys)
-        self._values.append(values)
+        shape = (self._values[0].shape[1], self._keys[0].shape[1]) if self._keys else None
+        check_pairs(keys, values, shape)
+        if len(keys):
+            self._keys.append(keys)
+            self._values.append(values)
 
     def read(self, queries: Matrix) -> Matrix:
         if not self._keys:
             raise InvalidInputError("queries", "nothing was written to this memory")
+        check_vectors("queries", queries, self._keys[0].shape[1])
         if len(self._keys) > 1:
             self._keys, self._values = [np.concatenate(self._keys)], [np.concatenate(self._values)]
         scores = np.float32(self.beta) * (queries @ self._keys[0].T)
@@ -216,7 +231,24 @@ class HopfieldRule:
         self._keys, self._values = [], []
 
 
+def check_pairs(keys: Matrix, values: Matrix, shape: tuple[int, ...] | None = None) -> None:
+    """Raise `InvalidInputError` unless there is one value a key; `shape` is (d_v, d_k) of what was written before."""
+    check_vectors("keys", keys, None if shape is None else shape[1])
+    check_vectors("values", values, None if shape is None else shape[0])
+    if len(keys) != len(values):
+        raise InvalidInputError("values", f"expected {len(keys)}, one a key, got {len(values)}")
+
+
+def check_vectors(field: str, vectors: Matrix, dimension: int | None = None) -> None:
+    """Raise `InvalidInputError` unless these are finite rows, of length `dimension` where that is known."""
+    if vectors.ndim != 2 or vectors.shape[1] != (vectors.shape[1] if dimension is None else dimension):
+        expected = f"(n, {'d' if dimension is None else dimension})"
+        raise InvalidInputError(field, f"expected an array of shape {expected}, got shape {vectors.shape}")
+    if not np.isfinite(vectors).all():
+        raise InvalidInputError(field, "NaN or infinity in a vector")
+
+
 def check_range(field: str, value: float, low: float, high: float) -> None:
-    """Raise `InvalidInputError` unless `low <= value <= high`."""
-    if not low <= value <= high:
+    """Raise `InvalidInputError` unless `value` is finite and `low <= value <= high`."""
+    if not (np.isfinite(value) and low <= value <= high):
         raise InvalidInputError(field, f"expected {low} to {high}, got {value}")

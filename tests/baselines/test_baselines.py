@@ -160,6 +160,24 @@ def test_usage_adds_up() -> None:
     assert Usage(1_000_000, 1_000_000).cost(Prices(3, 15)) == 18
 
 
+def test_what_could_not_be_indexed_waits_on() -> None:
+    works = False
+
+    def encode(texts: list[str]) -> list[list[float]]:
+        if not works:
+            raise ConnectionError("no model")
+        return [[len(text), 1.0] for text in texts]
+
+    rag = AppendOnlyRAG(encode)
+    rag.add(["one", "two words"])
+    with pytest.raises(KOError, match="no model"):
+        rag.reindex()
+    assert (rag.pending, rag.read("one")) == (2, [])
+    works = True
+    assert rag.reindex() == 2
+    assert len(rag.read("one")) == 2
+
+
 # -- what every memory refuses ------------------------------------------------------------------------------
 
 
@@ -170,6 +188,8 @@ def test_bad_input_is_refused_and_stores_nothing(kind: str, embedder: HashingEmb
         lambda: memory.update(" ", "p", "o"),
         lambda: memory.write(["a", "b"], ["c"]),
         lambda: memory.add(["fine", "  "]),
+        lambda: memory.write(["a", "b"], ["c", None]),
+        lambda: memory.update("a", "b", float("nan")),
         lambda: memory.update_many(
             [Fact(subject="a", predicate="b", object=1), Fact(subject="", predicate="b", object=1)]
         ),

@@ -76,6 +76,7 @@ def test_crosstalk_grows_with_the_number_of_facts_at_the_rate_of_the_density() -
 def test_paper_capacities() -> None:
     assert johnson_lindenstrauss_capacity(7000, 0.1) == pytest.approx(4e7, rel=0.01)
     assert classical_hopfield_capacity(384) == pytest.approx(54, abs=0.5)
+    assert johnson_lindenstrauss_capacity(100_000, 0.9) == float("inf")
 
 
 def test_collapse_estimate_falls_with_density_and_with_alike_values() -> None:
@@ -85,9 +86,10 @@ def test_collapse_estimate_falls_with_density_and_with_alike_values() -> None:
     assert collapse_estimate(dense, others) < collapse_estimate(sparse, others)
     alike = others + 3 * rng.normal(size=64)
     assert collapse_estimate(dense, alike) < collapse_estimate(dense, others)
+    assert collapse_estimate(np.ones((40, 3)), others) == 0
 
 
-@pytest.mark.parametrize("bad", [np.ones(3), [[np.nan, 1.0]]])
+@pytest.mark.parametrize("bad", [np.ones(3), [[np.nan, 1.0]], [[1.0], [1.0, 2.0]], ["a", "b"]])
 def test_bad_vectors_are_refused(bad: object) -> None:
     with pytest.raises(KOError):
         semantic_density(bad)  # type: ignore[arg-type]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from ko_integrations import Fact, KOError
+from ko_integrations.errors import EmbedderError
 from ko_integrations.fast_weight import DeltaRule, FastWeightMemory, HopfieldRule, nearest_values
 
 
@@ -79,6 +80,44 @@ def test_an_empty_memory_has_no_hits() -> None:
     memory.clear()
     assert memory.read("anything") == []
     assert len(memory) == 0
+    with pytest.raises(KOError, match="nothing was written"):
+        memory.rule.read(np.ones((1, 64), dtype=np.float32))
+
+
+def test_any_embedder_of_a_framework_or_a_callable_serves() -> None:
+    memory = FastWeightMemory(lambda texts: RandomEmbedder().encode(texts).tolist())
+    memory.update_many(FACTS)
+    assert memory.read("What is the river of city 2?", k=1)[0].ko.object == "river 2"
+
+
+class RawEmbedder(RandomEmbedder):
+    """An embedder of one's own whose vectors have any length, or are none."""
+
+    def __init__(self, factor: float) -> None:
+        super().__init__()
+        self.factor = factor
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        return super().encode(texts) * np.float32(self.factor)
+
+
+def test_vectors_of_any_length_are_taken_as_unit_rows() -> None:
+    plain, long = (FastWeightMemory(e, rule=DeltaRule()) for e in (RandomEmbedder(), RawEmbedder(1e3)))
+    facts = [Fact(subject=f"c{i}", predicate="p", object=f"v{i}") for i in range(200)]
+    for memory in (plain, long):
+        memory.update_many(facts)
+    first, second = (memory.read("What is the p of c199?", k=1)[0] for memory in (plain, long))
+    assert (second.ko.object, second.score) == ("v199", pytest.approx(first.score, abs=1e-3))
+
+
+def test_vectors_that_are_none_are_refused_before_they_reach_the_weights() -> None:
+    memory = FastWeightMemory(RandomEmbedder())
+    memory.update_many(FACTS)
+    memory.embedder = RawEmbedder(float("nan"))
+    with pytest.raises(EmbedderError, match="NaN"):
+        memory.update("a", "b", "c")
+    memory.embedder = RandomEmbedder()
+    assert memory.read("What is the river of city 2?", k=1)[0].ko.object == "river 2"
 
 
 def test_bad_input_is_refused_and_changes_nothing() -> None:
@@ -86,6 +125,9 @@ def test_bad_input_is_refused_and_changes_nothing() -> None:
     for call in (
         lambda: memory.update(" ", "p", "o"),
         lambda: memory.write(["a"], []),
+        lambda: memory.update("s", "p", None),
+        lambda: memory.write(["a", "b"], ["fine", float("nan")]),
+        lambda: memory.update_many([*FACTS, Fact(subject="s", predicate="p", object=object())]),
         lambda: memory.read("q", k=0),
         lambda: memory.read("  "),
     ):
@@ -99,3 +141,11 @@ def test_decoding_ignores_length_and_breaks_ties_by_age() -> None:
     best, cosines = nearest_values(np.array([[0, 5, 5], [0.1, 0, 0]], dtype=np.float32), values, k=2)
     assert best.tolist() == [[1, 2], [0, 1]]
     assert cosines[1].tolist() == [1.0, 0.0]
+
+
+def test_decoding_refuses_what_does_not_fit() -> None:
+    three, four = np.eye(3, dtype=np.float32), np.eye(4, dtype=np.float32)
+    with pytest.raises(KOError, match="reads"):
+        nearest_values(three, four)
+    with pytest.raises(KOError, match="k:"):
+        nearest_values(three, three, k=0)

@@ -116,6 +116,30 @@ def test_options_out_of_range_are_refused() -> None:
         lambda: HopfieldRule(beta=-1),
         lambda: LeastSquaresRule(ridge=0),
         lambda: LinearRule(rate=float("nan")),
+        lambda: LinearRule(rate=float("inf")),
+        lambda: HopfieldRule(beta=float("inf")),
     ):
         with pytest.raises(KOError, match="expected"):
             make()
+
+
+@pytest.mark.parametrize("make", RULES)
+def test_what_does_not_fit_is_refused_and_changes_nothing(make: Callable[[], Rule]) -> None:
+    keys, values = pairs(6)
+    rule = make()
+    rule.write(keys, values)
+    before = rule.read(keys)
+    for call in (
+        lambda: rule.write(keys[:3], values[:2]),
+        lambda: rule.write(keys[:, :4], values),
+        lambda: rule.write(keys, values[:, :4]),
+        lambda: rule.write(keys * np.float32("nan"), values),
+        lambda: rule.write(keys[0], values[0]),
+        lambda: rule.read(keys[:, :4]),
+        lambda: rule.read(keys[0]),
+    ):
+        with pytest.raises(KOError, match=r"keys|values|queries"):
+            call()
+    assert np.array_equal(rule.read(keys), before)
+    rule.write(keys[:0], values[:0])
+    assert rule.read(keys) == pytest.approx(before)
