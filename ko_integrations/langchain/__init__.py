@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ko_integrations.langchain.ingest import ko_ingest
     from ko_integrations.langchain.middleware import KOMemoryMiddleware
     from ko_integrations.langchain.retriever import FastWeightRetriever, KORetriever
+    from ko_integrations.langchain.router import create_ko_router
     from ko_integrations.langchain.tools import create_ko_tools
     from ko_integrations.langchain.vectorstore import KOVectorStore
 
@@ -25,6 +26,7 @@ _HOMES = {
     "create_ko_chain": "chain",
     "create_ko_compiler": "compiler",
     "create_ko_parser": "compiler",
+    "create_ko_router": "router",
     "create_ko_tools": "tools",
     "ko_ingest": "ingest",
 }
@@ -45,6 +47,7 @@ __all__ = [
     "create_ko_chain",
     "create_ko_compiler",
     "create_ko_parser",
+    "create_ko_router",
     "create_ko_tools",
     "ko_ingest",
 ]

@@ -12,12 +12,12 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda, RunnablePassthrough
 from pydantic import ConfigDict
 
-from ko_integrations.errors import InvalidInputError
 from ko_integrations.langchain.retriever import evidence_document
+from ko_integrations.langchain.router import question_of
 from ko_integrations.memory.evidence import Evidence, gather
 from ko_integrations.memory.prompt import CITED_HEADER, TokenCounter, quote, render, told_line
 from ko_integrations.memory.recall import named_chains
-from ko_integrations.memory.routing import Label, is_sure, label_of, routed_by
+from ko_integrations.memory.routing import Label, classifier_of, is_sure, label_of, routed_by
 from ko_integrations.models import count_tokens
 from ko_integrations.store import KnowledgeStore
 from ko_integrations.types import Answer
@@ -99,6 +99,9 @@ def create_ko_chain(
         >>> result["route"], result["citations"][0]["version"], result["citations"][0]["cited"]
         ('factual', 1, True)
 
+    Raises:
+        InvalidInputError: `router` is none.
+
     Source: main paper 4.3, 4.2.9; follow-up 7.2.
     """
     facts = _FactRetriever(store=store, k=k)
@@ -166,17 +169,17 @@ def _router(store: KnowledgeStore, router: Any) -> Callable[..., tuple[Label, An
         question = inputs["question"]
         if isinstance(router, Runnable):
             return label_of(router.invoke(question, config)), None
-        return routed_by(router, question), None
+        return routed_by(router, question).label, None
 
-    return by_confidence if router is None else given
+    if router is None:
+        return by_confidence
+    classifier_of(router)
+    return given
 
 
 # -- in and out -----------------------------------------------------------------------------------------------
 def _question(given: str | Mapping[str, Any]) -> dict[str, Any]:
-    question = given if isinstance(given, str) else given.get("question")
-    if not isinstance(question, str) or not question.strip():
-        raise InvalidInputError("question", "expected a string, or a mapping with one under 'question'")
-    return {"question": question}
+    return {"question": question_of(given)}
 
 
 def _line(document: Document) -> str:

@@ -20,6 +20,7 @@ from ko_integrations.langchain.tools import create_ko_tools
 from ko_integrations.memory.hearing import MAX_BEFORE
 from ko_integrations.memory.prompt import TokenCounter, render_facts
 from ko_integrations.memory.recall import recall
+from ko_integrations.memory.routing import classifier_of, routed_by
 from ko_integrations.memory.turns import Learnt, Said, context, learn
 from ko_integrations.models import count_tokens
 from ko_integrations.store import KnowledgeStore
@@ -73,6 +74,7 @@ class KOMemoryMiddleware(AgentMiddleware[KOMemoryState, Any, Any]):
         namespace: Namespacer | Sequence[str] | None = None,
         k: int = 8,
         token_budget: int = 400,
+        router: Any = None,
         learn: bool = True,
         tools: bool = True,
         source: str | None = None,
@@ -85,12 +87,20 @@ class KOMemoryMiddleware(AgentMiddleware[KOMemoryState, Any, Any]):
             namespace: strings below the store's namespace, or a callable from the runtime context to them.
             k: facts found by meaning at most, beside those of the subjects that a message names.
             token_budget: of the facts in the system message, as `count` counts.
+            router: as in `create_ko_chain`; a message that it calls fuzzy brings the facts of the subjects that
+                it names and none found by meaning. Default: every message brings both.
             learn: compile what people say; without, only the tools write.
             tools: add the four tools.
             source: who is named as the source of what is learnt; default: the namespace's last part.
             count: how many tokens a text has.
+
+        Raises:
+            InvalidInputError: `router` is none.
         """
         super().__init__()
+        if router is not None:
+            classifier_of(router)
+        self._router = router
         self._scope = Scope(store, namespace)
         self._k, self._budget, self._count = k, token_budget, count
         self._learns, self._source = learn, source
@@ -129,7 +139,9 @@ class KOMemoryMiddleware(AgentMiddleware[KOMemoryState, Any, Any]):
         parts = self._scope.parts(request.runtime.context)
         try:
             view = self._scope.store.namespace(*parts)
-            found = recall(view, text, k=self._k, query=self._vectors.of(view, text))
+            fuzzy = self._router is not None and routed_by(self._router, text).label == "fuzzy"
+            query = None if fuzzy else self._vectors.of(view, text)
+            found = recall(view, text, k=0 if fuzzy else self._k, query=query)
         except KOError as error:
             _log.warning("no facts were read for this turn: %s", error)
             return request

@@ -1,8 +1,10 @@
 """`KOQueryEngine`: questions answered from stored facts, with a model or with none."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
+from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.response.schema import RESPONSE_TYPE, Response
 from llama_index.core.callbacks.schema import CBEventType, EventPayload
 from llama_index.core.llms import LLM, MockLLM
@@ -28,7 +30,8 @@ class KOQueryEngine(RetrieverQueryEngine):
     the sentence of `ask`, and no model is called. A question that names stored subjects and has no sure answer,
     such as one for a development, is answered from the version chains of their facts (main paper 4.2.9).
     `response.source_nodes` carry slot, version and times;
-    `response.metadata` has `value`, `route`, `confidence` and `path`.
+    `response.metadata` has `value`, `route`, `confidence` and `path`. Any retriever can stand in for the store's,
+    as `FastWeightRetriever`: one that does not `answer` speaks with its first node.
 
     Example:
         >>> from ko_integrations.embeddings import HashingEmbedder
@@ -42,7 +45,7 @@ class KOQueryEngine(RetrieverQueryEngine):
         self,
         store: KnowledgeStore | None = None,
         *,
-        retriever: KORetriever | None = None,
+        retriever: BaseRetriever | None = None,
         llm: LLM | None = None,
         response_synthesizer: BaseSynthesizer | None = None,
         streaming: bool = False,
@@ -60,7 +63,7 @@ class KOQueryEngine(RetrieverQueryEngine):
             if store is None:
                 raise InvalidInputError("store", "pass store= or retriever=")
             retriever = KORetriever(store, k=k, chains=True)
-        self._facts = retriever
+        self._answer: Callable[[str], Answer] | None = getattr(retriever, "answer", None)
         self._writes = llm is not None or response_synthesizer is not None
         # Given explicitly: the base class would resolve Settings.llm, and with it an API key, for nothing.
         synthesizer = response_synthesizer or get_response_synthesizer(
@@ -71,16 +74,22 @@ class KOQueryEngine(RetrieverQueryEngine):
     @dispatcher.span
     def _query(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
         """Answer a question."""
-        asked = _asked(query_bundle, self._facts.answer(query_bundle.query_str))
-        return _with_answer(super()._query(asked) if self._writes else self._plain(asked), asked)
+        asked = self._asked(query_bundle)
+        return _described(super()._query(asked) if self._writes else self._plain(asked), asked.answer)
 
     @dispatcher.span
     async def _aquery(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
         """Do as `_query` does, without blocking the event loop."""
-        asked = _asked(query_bundle, await asyncio.to_thread(self._facts.answer, query_bundle.query_str))
+        asked = await asyncio.to_thread(self._asked, query_bundle)
         if self._writes:
-            return _with_answer(await super()._aquery(asked), asked)
-        return _with_answer(await asyncio.to_thread(self._plain, asked), asked)
+            return _described(await super()._aquery(asked), asked.answer)
+        return _described(await asyncio.to_thread(self._plain, asked), asked.answer)
+
+    def _asked(self, bundle: QueryBundle) -> AskedBundle:
+        answer = None if self._answer is None else self._answer(bundle.query_str)
+        return AskedBundle(
+            bundle.query_str, bundle.image_path, bundle.custom_embedding_strs, bundle.embedding, answer=answer
+        )
 
     def _plain(self, asked: AskedBundle) -> RESPONSE_TYPE:
         """Answer with the sentence of `ask`; where it has none, with the chains that were found, as lines."""
@@ -89,23 +98,25 @@ class KOQueryEngine(RetrieverQueryEngine):
         ) as event:
             nodes = self.retrieve(asked)
             told = [node.text for node in nodes if node.metadata.get("route") == "subject"]
-            text = "\n".join(told) or (asked.answer.text if asked.answer else "") or NOTHING
+            first = nodes[0].text if nodes and asked.answer is None else ""
+            text = "\n".join(told) or (asked.answer.text if asked.answer else first) or NOTHING
             response = Response(response=text, source_nodes=nodes)
             event.on_end(payload={EventPayload.RESPONSE: response})
         return response
 
 
-def _asked(bundle: QueryBundle, answer: Answer) -> AskedBundle:
-    return AskedBundle(
-        bundle.query_str, bundle.image_path, bundle.custom_embedding_strs, bundle.embedding, answer=answer
-    )
-
-
-def _with_answer(response: RESPONSE_TYPE, asked: AskedBundle) -> RESPONSE_TYPE:
-    answer = asked.answer
-    assert answer is not None  # `_asked` puts one there
-    response.metadata = {
-        **(response.metadata or {}), "value": answer.value, "route": answer.route,
-        "confidence": answer.confidence, "path": answer.path,
-    }  # fmt: skip
+def _described(response: RESPONSE_TYPE, answer: Answer | None) -> RESPONSE_TYPE:
+    """Put what the response rests on into its metadata: the answer of `ask`, else the first node."""
+    said = {
+        "value": answer.value, "route": answer.route, "confidence": answer.confidence, "path": answer.path,
+    } if answer is not None else _first(response)  # fmt: skip
+    response.metadata = {**(response.metadata or {}), **said}
     return response
+
+
+def _first(response: RESPONSE_TYPE) -> dict[str, Any]:
+    if not response.source_nodes:
+        return {"value": None, "route": "abstain", "confidence": 0.0, "path": ()}
+    node = response.source_nodes[0]
+    of = node.metadata
+    return {"value": of.get("object"), "route": of.get("route"), "confidence": node.score, "path": ()}

@@ -11,7 +11,7 @@ from llama_index.core.tools.types import ToolMetadata
 
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.llama_index.events import QuestionRouted, dispatcher
-from ko_integrations.memory.routing import Label, is_sure, label_of
+from ko_integrations.memory.routing import Label, classifier_of, is_sure, routed_by
 from ko_integrations.store import KnowledgeStore
 
 __all__ = ["KOSelector"]
@@ -28,12 +28,18 @@ class KOSelector(BaseSelector):
     def __init__(
         self, router: Any = None, *, store: KnowledgeStore | None = None, factual: int = 0, fuzzy: int = 1
     ) -> None:
-        """Route by `router`, else by what `store` can answer, else by the learned router."""
+        """Route by `router`, else by what `store` can answer, else by the learned router.
+
+        Raises:
+            InvalidInputError: `router` is none.
+        """
         super().__init__()
         if router is None and store is None:
             from ko_integrations.router import Router
 
             router = Router()
+        if router is not None:
+            classifier_of(router)
         self._router = router
         self._store = store
         self._places: dict[Label, int] = {"factual": factual, "fuzzy": fuzzy}
@@ -59,12 +65,8 @@ class KOSelector(BaseSelector):
             answer = self._store.ask(question)
             label: Label = "factual" if is_sure(answer) else "fuzzy"
             return label, answer.confidence, f"ask went {answer.route}"
-        decision = (self._router.classify if hasattr(self._router, "classify") else self._router)(question)
-        return (
-            label_of(decision),
-            float(getattr(decision, "probability", 1.0)),
-            str(getattr(decision, "why", "router")),
-        )
+        decision = routed_by(self._router, question)
+        return decision.label, decision.probability, decision.why
 
     def _get_prompts(self) -> PromptDictType:
         return {}

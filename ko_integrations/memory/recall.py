@@ -43,8 +43,9 @@ def recall(
 
     Facts of the subjects it names (`I`, `my`: the speaker) come first, those that its words speak of and then
     those nearest to it in meaning ahead;
-    then up to `k` others that are at least `min_score` alike. At most one text is encoded, none when `query`
-    is the vector of the text. When the embedder or the index fails, the named subjects' facts still come.
+    then up to `k` others that are at least `min_score` alike. At most one text is encoded: none when `query`
+    is the vector of the text, or `k` is 0. When the embedder or the index fails, the named subjects' facts
+    still come.
 
     Raises:
         LogError: the log cannot be read.
@@ -54,7 +55,8 @@ def recall(
     named = [ko for subject in named_subjects(store, text) for ko in store.facts(subject)]
     error = None
     try:
-        hits = [hit for hit in store.read(text if query is None else query, k) if hit.score >= min_score]
+        near = store.read(text if query is None else query, k) if k else []
+        hits = [hit for hit in near if hit.score >= min_score]
     except (EmbedderError, SemanticIndexError) as failure:
         hits, error = [], f"{type(failure).__name__}: {failure}"
     rank = {hit.ko.id: place for place, hit in enumerate(hits)}

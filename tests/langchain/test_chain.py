@@ -11,7 +11,8 @@ from langchain_core.vectorstores import InMemoryVectorStore
 from ko_integrations import KnowledgeStore
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.fast_weight import FastWeightMemory
-from ko_integrations.langchain import FastWeightRetriever, create_ko_chain
+from ko_integrations.langchain import FastWeightRetriever, create_ko_chain, create_ko_router
+from ko_integrations.router import Router
 
 SAYS = AIMessage("It is so [1].")
 
@@ -107,6 +108,34 @@ def test_a_router_that_says_nothing_is_an_error(filled: KnowledgeStore, scripted
         create_ko_chain(filled, scripted(SAYS), router=lambda question: "maybe").invoke("x")
     with pytest.raises(InvalidInputError, match="question"):
         create_ko_chain(filled, scripted(SAYS)).invoke({"text": "x"})
+
+
+@pytest.mark.parametrize("router", [3, Router, object()])
+def test_what_is_no_router_is_refused_when_the_chain_is_made(
+    filled: KnowledgeStore, scripted: Any, router: Any
+) -> None:
+    for make in (
+        lambda: create_ko_chain(filled, scripted(SAYS), router=router),
+        lambda: create_ko_router(router),
+    ):
+        with pytest.raises(InvalidInputError, match="router"):
+            make()
+
+
+async def test_the_router_is_a_runnable_with_probability_and_reasons(
+    filled: KnowledgeStore, scripted: Any, runs: Any
+) -> None:
+    router = create_ko_router()
+    factual = router.invoke({"question": "Tell me Bob's email"}, {"callbacks": [runs]})
+    assert (factual.label, 0.5 <= factual.probability <= 1, bool(factual.why)) == ("factual", True, True)
+    assert [d.label for d in await router.abatch(["Who is Bob?", "Write a poem about Bob"])] == [
+        "factual",
+        "fuzzy",
+    ]
+    assert create_ko_router(lambda question: {"label": "fuzzy"}).invoke("Who?").probability == 1.0
+    assert create_ko_chain(filled, scripted(SAYS), router=router).invoke("Write a poem")["route"] == "fuzzy"
+    with pytest.raises(InvalidInputError, match="question"):
+        router.invoke("  ")
 
 
 def test_the_same_chain_runs_other_memories(store: KnowledgeStore, scripted: Any, embedder: Any) -> None:

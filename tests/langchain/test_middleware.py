@@ -15,8 +15,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from ko_integrations import KnowledgeStore
 from ko_integrations.embeddings import HashingEmbedder
 from ko_integrations.errors import EmbedderError, InvalidInputError
-from ko_integrations.langchain import KOMemoryMiddleware
+from ko_integrations.langchain import KOMemoryMiddleware, create_ko_router
 from ko_integrations.protocols import Compilation, Extraction
+from ko_integrations.router import Router
 
 OK = AIMessage("Noted.")
 
@@ -83,6 +84,27 @@ def test_current_facts_stand_in_the_system_message(store: KnowledgeStore, script
     assert "Bern" not in model.prompt()
     assert "Chur" not in model.prompt()
     assert "data" in system.text
+
+
+def test_a_message_that_the_router_calls_fuzzy_brings_the_facts_of_named_subjects_only(
+    store: KnowledgeStore, scripted: Any, embedder: Any
+) -> None:
+    alice = store.namespace("alice")
+    alice.update("Rex", "favourite toy", "rubber bone")
+    alice.update("Tom", "favourite toy", "rubber ball")
+    for router in (Router(), create_ko_router(), lambda text: text.startswith("Which")):
+        model = scripted(OK)
+        built = agent(model, store, router=router)
+        say(built, "Which favourite toy is of rubber?")
+        assert '"rubber bone"' in model.prompt()
+        assert '"rubber ball"' in model.prompt()
+        embedder.calls.clear()
+        say(built, "Write a poem about Rex and a rubber toy")
+        assert '"rubber bone"' in model.prompt()
+        assert '"rubber ball"' not in model.prompt()
+        assert embedder.calls == []
+    with pytest.raises(InvalidInputError, match="router"):
+        KOMemoryMiddleware(store, router="learned")
 
 
 def test_without_facts_the_prompt_is_left_alone(store: KnowledgeStore, scripted: Any) -> None:
@@ -455,7 +477,7 @@ from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import HumanMessage
 from ko_integrations import KnowledgeStore
 from ko_integrations.embeddings import HashingEmbedder
-from ko_integrations.langchain import KOMemoryMiddleware
+from ko_integrations.langchain import KOMemoryMiddleware, create_ko_router
 
 @dataclass
 class Who:

@@ -199,6 +199,22 @@ def test_a_retriever_and_post_processors_of_ones_own(patient: KnowledgeStore) ->
     assert len(response.source_nodes) == 1
 
 
+async def test_the_query_engine_runs_on_a_fast_weight_memory(scripted: Any) -> None:
+    memory = FastWeightMemory(HashingEmbedder())
+    plain = KOQueryEngine(retriever=FastWeightRetriever(memory))
+    empty = plain.query("What is the city of Alice?")
+    assert (empty.metadata["value"], empty.metadata["route"], empty.source_nodes) == (None, "abstain", [])
+    memory.update("Alice", "city", "Basel")
+    memory.update("Bob", "employer", "Acme")
+    response = await plain.aquery("What is the city of Alice?")
+    assert (response.metadata["value"], response.metadata["route"]) == ("Basel", "fast_weight")
+    assert response.metadata["confidence"] == response.source_nodes[0].score
+    assert "Basel" in str(response)
+    written = KOQueryEngine(retriever=FastWeightRetriever(memory), llm=scripted("In Basel."))
+    assert str(written.query("What is the city of Alice?")) == "In Basel."
+    assert (await written.aquery("What is the city of Alice?")).metadata["value"] == "Basel"
+
+
 # -- selector -------------------------------------------------------------------------------------------------
 class Fuzzy(CustomQueryEngine):
     """Stands for the model that fuzzy questions go to."""
@@ -259,3 +275,6 @@ def test_bad_routes_are_errors() -> None:
         KOSelector(lambda q: "maybe").select(["a", "b"], "x")
     with pytest.raises(InvalidInputError, match="choices"):
         KOSelector(lambda q: "fuzzy").select(["a"], "x")
+    for no_router in (3, Router):
+        with pytest.raises(InvalidInputError, match="router"):
+            KOSelector(no_router)
