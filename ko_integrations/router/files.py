@@ -8,6 +8,7 @@ from ko_integrations.errors import KOError, MissingExtraError
 __all__ = ["RouterFileError", "read", "write"]
 
 _FORMAT: Final = 2
+_PARTS: Final = frozenset({"features", "classifier", "prior", "seed", "pipeline"})
 # What a saved router may hold beyond what skops trusts anyway.
 _OWN_TYPES: Final = frozenset(
     {
@@ -23,7 +24,10 @@ _OWN_TYPES: Final = frozenset(
 
 
 class RouterFileError(KOError):
-    """The file is no saved router, or holds types a router does not consist of; nothing of it was run."""
+    """The file is no saved router, or holds types a router does not consist of; nothing of it was run.
+
+    Or it cannot be written.
+    """
 
 
 def _skops() -> Any:
@@ -38,9 +42,14 @@ def write(content: dict[str, Any], path: str | Path) -> None:
     """Write a router's parts.
 
     Raises:
+        RouterFileError: the file cannot be written.
         MissingExtraError: skops is not installed.
     """
-    _skops().dump({"format": _FORMAT, **content}, path)
+    skops = _skops()
+    try:
+        skops.dump({"format": _FORMAT, **content}, path)
+    except OSError as exc:
+        raise RouterFileError(f"{path} cannot be written: {exc}") from exc
 
 
 def read(path: str | Path) -> dict[str, Any]:
@@ -62,4 +71,6 @@ def read(path: str | Path) -> dict[str, Any]:
         raise RouterFileError(f"{path} is no saved router: {exc}") from exc
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise RouterFileError(f"{path} is no router of format {_FORMAT}")
+    if not content.keys() >= _PARTS or not hasattr(content["pipeline"], "steps"):
+        raise RouterFileError(f"{path} lacks a part of a router")
     return content

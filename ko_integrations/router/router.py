@@ -1,11 +1,12 @@
 """The router: fit on first use, classify, say why, save and load without pickle."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final, Self
 
+from ko_integrations.embeddings import as_embedder
 from ko_integrations.errors import InvalidInputError, MissingExtraError
 from ko_integrations.router.datasets import LABELS, Label, Link, packaged, packaged_links
 from ko_integrations.router.files import read, write
@@ -43,10 +44,10 @@ class Router:
         prior: start the default features' logistic regression from the packaged coefficients.
         subject_linker: says whether a query names a stored subject and one of its predicates; see `StoreLinker`.
         embedder: of the embedding features; ours, a framework's, or a callable.
-        seed: of the forests.
+        seed: of the forests, 0 to 2^32 - 1.
 
     Raises:
-        InvalidInputError: an unknown name.
+        InvalidInputError: an unknown name, no embedder where one is needed, or a bad seed.
 
     Source: main paper, section 4.3.3 and table 6.
 
@@ -74,6 +75,8 @@ class Router:
             )
         if features == "embedding" and embedder is None:
             raise InvalidInputError("embedder", "the embedding features need one")
+        if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**32:
+            raise InvalidInputError("seed", f"expected a whole number from 0 to 2^32 - 1, got {seed!r}")
         self.features = features
         self.classifier = classifier
         self.prior = prior
@@ -95,20 +98,20 @@ class Router:
         """
         return self.classify_many([query])[0]
 
-    def classify_many(self, queries: Sequence[str]) -> list[RouteDecision]:
+    def classify_many(self, queries: Iterable[str]) -> list[RouteDecision]:
         """Return the decision for each query, in one pass.
 
         Raises:
             InvalidInputError: a query is empty or no string.
             MissingExtraError: scikit-learn is not installed.
         """
-        _check(queries)
-        if not queries:
+        texts = _checked(queries)
+        if not texts:
             return []
         pipeline = self._fitted()
-        odds = log_odds(pipeline[-1], pipeline[:-1].transform(queries))
+        odds = log_odds(pipeline[-1], pipeline[:-1].transform(texts))
         decisions = []
-        for number, query in enumerate(queries):
+        for number, query in enumerate(texts):
             value = float(odds[number])
             reasons = self._reasons(pipeline, query)
             if self.subject_linker is not None:
@@ -117,28 +120,28 @@ class Router:
             decisions.append(decide(value, reasons))
         return decisions
 
-    def predict(self, queries: Sequence[str]) -> list[Label]:
+    def predict(self, queries: Iterable[str]) -> list[Label]:
         """Return the labels alone, without the reasons.
 
         Raises:
             InvalidInputError: a query is empty or no string.
             MissingExtraError: scikit-learn is not installed.
         """
-        _check(queries)
-        if not queries:
+        texts = _checked(queries)
+        if not texts:
             return []
         pipeline = self._fitted()
-        odds = log_odds(pipeline[-1], pipeline[:-1].transform(queries)).tolist()
+        odds = log_odds(pipeline[-1], pipeline[:-1].transform(texts)).tolist()
         if self.subject_linker is not None:
             odds = [
                 self._linked(value, self.subject_linker(query))[0]
-                for value, query in zip(odds, queries, strict=True)
+                for value, query in zip(odds, texts, strict=True)
             ]
         return ["factual" if value > 0 else "fuzzy" for value in odds]
 
     # Learning ------------------------------------------------------------------------------------
 
-    def fit(self, queries: Sequence[str], labels: Sequence[str], *, packaged_too: bool = True) -> Self:
+    def fit(self, queries: Iterable[str], labels: Iterable[str], *, packaged_too: bool = True) -> Self:
         """Learn from your own labelled queries; return the router.
 
         Args:
@@ -150,8 +153,7 @@ class Router:
             InvalidInputError: lengths differ, a label is unknown or missing.
             MissingExtraError: scikit-learn is not installed.
         """
-        _check(queries)
-        texts, own = list(queries), list(labels)
+        texts, own = _checked(queries), list(labels)
         if len(texts) != len(own):
             raise InvalidInputError("labels", f"{len(own)} labels for {len(texts)} queries")
         for label in own:
@@ -236,9 +238,10 @@ class Router:
     # Files ---------------------------------------------------------------------------------------
 
     def save(self, path: str | Path) -> None:
-        """Write the fitted router to `path` with skops: no pickle, and an embedder is not in it.
+        """Write the fitted router to `path` with skops: no pickle; of an embedder only its name is in it.
 
         Raises:
+            RouterFileError: the file cannot be written.
             MissingExtraError: skops or scikit-learn is not installed.
         """
         pipeline = self._fitted()
@@ -249,6 +252,7 @@ class Router:
             "classifier": self.classifier,
             "prior": self.prior,
             "seed": self.seed,
+            "embedder": None if self.embedder is None else as_embedder(self.embedder).model_id,
             "pipeline": pipeline,
         }
         write(content, path)
@@ -260,7 +264,7 @@ class Router:
         """Return the router saved at `path`. Only the types a router consists of are built.
 
         Raises:
-            InvalidInputError: the router needs an embedder and none is given.
+            InvalidInputError: the router needs an embedder, and none or another one is given.
             RouterFileError: the file is missing, damaged, of another format or holds other types.
             MissingExtraError: skops or scikit-learn is not installed.
         """
@@ -274,6 +278,7 @@ class Router:
             seed=content["seed"],
         )
         if router.features == "embedding":
+            _check_embedder(content, embedder)
             content["pipeline"].set_params(features__embedder=embedder)
         router._pipeline = content["pipeline"]
         return router
@@ -296,11 +301,24 @@ def _fit(pipeline: Any, features: str, texts: Sequence[str], labels: Sequence[st
     pipeline.fit(rows.texts, rows.labels, classifier__sample_weight=rows.weights)
 
 
-def _check(queries: Sequence[str]) -> None:
+def _check_embedder(content: dict[str, Any], embedder: Any) -> None:
+    """Raise `InvalidInputError` unless it is the one that the saved router was fitted to."""
+    given = as_embedder(embedder)
+    name, dimension = content.get("embedder") or given.model_id, content["pipeline"][-1].n_features_in_
+    if (name, dimension) != (given.model_id, given.dimension):
+        raise InvalidInputError(
+            "embedder",
+            f"the router was fitted to {name} of {dimension}, got {given.model_id} of {given.dimension}",
+        )
+
+
+def _checked(queries: Iterable[str]) -> list[str]:
     if isinstance(queries, str):
         raise InvalidInputError("queries", "expected a sequence of strings, got one string")
-    for query in queries:
+    texts = list(queries)
+    for query in texts:
         if not isinstance(query, str):
             raise InvalidInputError("query", f"expected a string, got {type(query).__name__}")
         if not query.strip():
             raise InvalidInputError("query", "is empty")
+    return texts

@@ -19,6 +19,7 @@ from ko_integrations.router import (
     StoreLinker,
     packaged,
 )
+from ko_integrations.router.files import write
 
 pytest.importorskip("sklearn", reason="scikit-learn: extra `router`")
 
@@ -62,6 +63,8 @@ def test_many_are_classified_as_one_by_one() -> None:
     assert together == [router.classify(query) for query in queries]
     assert [decision.label for decision in together] == router.predict(queries)
     assert router.classify_many([]) == router.predict([]) == []
+    assert router.classify_many(iter(queries)) == together
+    assert router.predict(query for query in queries) == router.predict(queries)
 
 
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
@@ -96,6 +99,15 @@ def test_a_file_with_foreign_types_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RouterFileError, match="format"):
         Router.load(tmp_path / "other.skops")
     (tmp_path / "text.skops").write_text("no zip")
+    write({}, tmp_path / "part.skops")
+    write(
+        dict.fromkeys(("features", "classifier", "prior", "seed", "pipeline"), 3), tmp_path / "number.skops"
+    )
+    for name in ("part.skops", "number.skops"):
+        with pytest.raises(RouterFileError, match="lacks"):
+            Router.load(tmp_path / name)
+    with pytest.raises(RouterFileError, match="written"):
+        Router("surface").save(tmp_path / "no" / "router.skops")
     for name in ("text.skops", "missing.skops"):
         with pytest.raises(KOError, match="no saved router"):
             Router.load(tmp_path / name)
@@ -104,8 +116,17 @@ def test_a_file_with_foreign_types_is_refused(tmp_path: Path) -> None:
 def test_a_saved_embedding_router_asks_for_its_embedder(tmp_path: Path) -> None:
     pytest.importorskip("skops", reason="skops: extra `router`")
     Router("embedding", embedder=HashingEmbedder(32)).save(tmp_path / "router.skops")
-    with pytest.raises(InvalidInputError, match="embedder"):
-        Router.load(tmp_path / "router.skops")
+    for other in (None, HashingEmbedder(64), Named("other", 32)):
+        with pytest.raises(InvalidInputError, match="embedder"):
+            Router.load(tmp_path / "router.skops", embedder=other)
+
+
+class Named(HashingEmbedder):
+    """Another model, with vectors as long."""
+
+    def __init__(self, model_id: str, dimension: int) -> None:
+        super().__init__(dimension)
+        self.model_id = model_id
 
 
 def test_your_labels_are_learnt_beside_the_packaged_ones() -> None:
@@ -124,6 +145,7 @@ def test_your_labels_are_learnt_beside_the_packaged_ones() -> None:
         (lambda: Router("magic"), "features"),
         (lambda: Router(classifier="oracle"), "classifier"),
         (lambda: Router("embedding"), "embedder"),
+        (lambda: Router("surface", "random_forest", seed=-1), "seed"),
         (lambda: Router().classify("  "), "query"),
         (lambda: Router().classify(None), "query"),  # type: ignore[arg-type]
         (lambda: Router().classify_many("one string"), "queries"),
