@@ -225,7 +225,7 @@ def read_corpus(path: Path) -> Corpus:
     slot, are left out.
 
     Raises:
-        InvalidInputError: no usable row, or another kind of file.
+        InvalidInputError: no usable row, another kind of file, or one that cannot be read.
     """
     rows = _rows(path)
     questions: dict[tuple[str, str], str] = {}
@@ -251,26 +251,31 @@ def read_corpus(path: Path) -> Corpus:
 
 
 def _rows(path: Path) -> list[dict[str, object]]:
-    if path.suffix == ".jsonl":
-        try:
-            return [
-                json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()
-            ]
-        except ValueError as error:
-            raise InvalidInputError("data", f"{path.name} is not one JSON object a line: {error}") from error
-    if path.suffix in (".csv", ".tsv"):
-        with path.open(encoding="utf-8", newline="") as file:
+    if path.suffix not in (".jsonl", ".csv", ".tsv"):
+        raise InvalidInputError("data", f"expected a .jsonl, .csv or .tsv file, got {path.name}")
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:  # as spreadsheets write it
+            if path.suffix == ".jsonl":
+                return [_object(line) for line in file if line.strip()]
             return list(csv.DictReader(file, delimiter="\t" if path.suffix == ".tsv" else ","))
-    raise InvalidInputError("data", f"expected a .jsonl, .csv or .tsv file, got {path.name}")
+    except (OSError, ValueError, csv.Error) as error:
+        raise InvalidInputError("data", f"{path.name} cannot be read: {error}") from error
+
+
+def _object(line: str) -> dict[str, object]:
+    row = json.loads(line)
+    if not isinstance(row, dict):
+        raise ValueError(f"expected one JSON object a line, got {line.strip()[:40]!r}")
+    return row
 
 
 def _first(row: dict[str, object], *names: str) -> str:
-    return next((str(row[name]).strip() for name in names if row.get(name)), "")
+    return next((str(row[name]).strip() for name in names if row.get(name) not in (None, "")), "")
 
 
 def _value(row: dict[str, object]) -> str:
     versions = row.get("versions")
     if isinstance(versions, list) and versions:
         last = versions[-1]
-        return str(last.get("value", "")) if isinstance(last, dict) else str(last)
+        return _first(last, "value") if isinstance(last, dict) else str(last)
     return _first(row, "value", "object", "answer")

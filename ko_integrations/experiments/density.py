@@ -1,11 +1,12 @@
 """Semantic density against collapse: N50 by rho (main paper, section 5.1, figure 5)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from ko_integrations.errors import InvalidInputError
 from ko_integrations.experiments.corpora import CORPORA, OWN, VALUES, Corpus, read_corpus
 from ko_integrations.experiments.lab import Lab
 from ko_integrations.experiments.plots import NEURAL, PAPER, figure
@@ -23,6 +24,8 @@ __all__ = ["half_point", "run"]
 
 SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 75, 100)
 _PARTS = 15
+_FEWEST = 3
+"""Facts from which the densities and the estimate are taken, at least."""
 PAPER_POINTS = ((0.34, 20.0), (0.60, 5.0))
 _COLORS = {
     "Value_NNN": NEURAL,
@@ -34,12 +37,15 @@ _COLORS = {
 
 @dataclass(frozen=True)
 class _Point:
+    """One corpus; `bound` is ">" or "<" where N50 lies beyond the sizes measured, and no fit uses it then."""
+
     corpus: Corpus
     density: float
     spread: float
     n50: float
     deviation: float
     estimate: float
+    bound: str = ""
 
 
 def half_point(sizes: Sequence[int], accuracy: Sequence[float], level: float = 50.0) -> float:
@@ -64,11 +70,17 @@ def run(lab: Lab) -> Report:
     families = [corpus.with_values(values) for values in VALUES for corpus in corpora]
     if lab.data is not None:
         real = read_corpus(lab.data)
+        if real.largest < _FEWEST:
+            raise InvalidInputError(
+                "data", f"{lab.data.name} has {real.largest} usable rows, {_FEWEST} are needed"
+            )
         families += [real, *(real.with_values(values) for values in VALUES)]
         corpora.append(real)
     points = [_measure(lab, corpus) for corpus in lab.track(families, "density", len(families))]
     fits = {
-        values: fit for values in _COLORS if (fit := _fit([p for p in points if p.corpus.values == values]))
+        values: fit
+        for values in _COLORS
+        if (fit := _fit([p for p in _measured(points) if p.corpus.values == values]))
     }
     file = "density.svg"
     _plot(lab.out / file, points, fits)
@@ -94,7 +106,7 @@ def _findings(
     at = [
         Finding(
             f"facts at which half of LAM's answers are right, at ρ = {rho}",
-            "; ".join(f"{a * np.exp(b * rho):.1f} ({values})" for values, (a, b) in fits.items()),
+            "; ".join(f"{a * np.exp(b * rho):.1f} ({values})" for values, (a, b) in fits.items()) or "-",
             paper,
         )
         for rho, paper in ((0.34, "about 20"), (0.6, "5 or less"))
@@ -102,8 +114,8 @@ def _findings(
     falling = all(b < 0 for _, b in fits.values())
     return [
         *at,
-        Finding("N50 against ρ, rank correlation", f"{_rank_correlation(densities, [p.n50 for p in points]):.2f}",
-                "exponential decay", "N50 falls for every family of values", falling),
+        Finding("N50 against ρ, rank correlation", _rank_correlation(points, lambda p: p.density),
+                "exponential decay", "N50 falls for every family of values" if fits else "", falling),
         Finding(f"corpora, {real}", f"{different}, ρ {low:.2f} to {high:.2f}", "ρ 0.34 to above 0.6",
                 "8 or more, ρ from 0.3 to 0.9", different >= 8 and low <= 0.35 and high >= 0.85),
     ]  # fmt: skip
@@ -116,21 +128,26 @@ def _measure(lab: Lab, corpus: Corpus) -> _Point:
     halves, densities, spreads, estimates = [], [], [], []
     for seed in range(lab.seeds):
         # One sample a trial; at N it is cut into disjoint corpora, so that small N are as certain as large.
-        items = corpus.sample(largest, seed)
+        items = corpus.sample(max(largest, _FEWEST), seed)
         accuracy: list[float] = []
         for n in sizes:
             parts = [items[start : start + n] for start in range(0, largest - n + 1, n)][:_PARTS]
             accuracy.append(float(np.mean([lab.recall(LinearRule(), part) for part in parts])))
             if accuracy[-1] < 40:
                 break
-        halves.append(min(half_point(sizes[: len(accuracy)], accuracy), largest))
+        halves.append(half_point(sizes[: len(accuracy)], accuracy))
         keys = lab.embedder.encode([item.question for item in items])
         densities.append(semantic_density(keys))
         spreads.append(density_spread(keys))
         estimates.append(collapse_estimate(keys, lab.embedder.encode([item.value for item in items])))
-    half = stat(halves)
+    bound = ">" if max(halves) > largest else "<" if min(halves) <= sizes[0] else ""
+    half = stat(min(figure_, largest) for figure_ in halves)
     density, spread, estimate = (float(np.mean(figures)) for figures in (densities, spreads, estimates))
-    return _Point(corpus, density, spread, half.mean, half.deviation, estimate)
+    return _Point(corpus, density, spread, half.mean, half.deviation, estimate, bound)
+
+
+def _measured(points: Sequence[_Point]) -> list[_Point]:
+    return [p for p in points if not p.bound]
 
 
 def _fit(points: Sequence[_Point]) -> tuple[float, float] | None:
@@ -141,20 +158,29 @@ def _fit(points: Sequence[_Point]) -> tuple[float, float] | None:
     return float(np.exp(log_a)), float(b)
 
 
-def _rank_correlation(xs: Sequence[float], ys: Sequence[float]) -> float:
-    """Spearman's; ties are improbable among these figures."""
-    ranks = [np.argsort(np.argsort(values)) for values in (xs, ys)]
-    return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
+def _rank_correlation(points: Sequence[_Point], of: Callable[[_Point], float]) -> str:
+    """Return Spearman's with N50, where that was measured; ties are improbable among these figures."""
+    measured = _measured(points)
+    if len(measured) < _FEWEST:
+        return "-"
+    ranks = [
+        np.argsort(np.argsort(figures)) for figures in ([of(p) for p in measured], [p.n50 for p in measured])
+    ]
+    return f"{np.corrcoef(ranks[0], ranks[1])[0, 1]:.2f}"
 
 
 def _table(points: Sequence[_Point]) -> Table:
     rows = [
-        (p.corpus.name, p.corpus.values, round(p.density, 2), round(p.spread, 2), f"{p.n50:.1f} ± {p.deviation:.1f}",
+        (p.corpus.name, p.corpus.values, round(p.density, 2), round(p.spread, 2), _n50(p),
          round(p.estimate, 1))
         for p in sorted(points, key=lambda p: (p.corpus.values, p.density))
     ]  # fmt: skip
     columns = ("corpus", "values", "rho", "spread of the cosines", "N50", "estimate from the vectors alone")
     return Table("N at which half of the answers are right (LAM, decay 0.99)", columns, rows)
+
+
+def _n50(point: _Point) -> str:
+    return f"{point.bound} {point.n50:.0f}" if point.bound else f"{point.n50:.1f} ± {point.deviation:.1f}"
 
 
 def _fit_table(points: Sequence[_Point], fits: dict[str, tuple[float, float]]) -> Table:
@@ -163,22 +189,19 @@ def _fit_table(points: Sequence[_Point], fits: dict[str, tuple[float, float]]) -
         at = [round(a * float(np.exp(b * rho)), 1) for rho, _ in PAPER_POINTS]
         rows.append((values, f"{a:.0f} exp({b:.1f} rho)", *at))
     rows.append(("paper", "exponential decay", "about 20", "5 or less"))
-    by_density = _rank_correlation([p.density for p in points], [p.n50 for p in points])
-    by_estimate = _rank_correlation([p.estimate for p in points], [p.n50 for p in points])
-    rows.append(("rank correlation with N50", f"rho {by_density:.2f}", f"estimate {by_estimate:.2f}", ""))
+    by_density = _rank_correlation(points, lambda p: p.density)
+    by_estimate = _rank_correlation(points, lambda p: p.estimate)
+    rows.append(("rank correlation with N50", f"rho {by_density}", f"estimate {by_estimate}", ""))
     return Table("Fit by family of values", ("values", "N50", "at rho 0.34", "at rho 0.60"), rows)
 
 
 def _notes(lab: Lab, points: Sequence[_Point]) -> tuple[str, ...]:
     lowest = min(points, key=lambda p: p.density)
-    n50 = {(p.corpus.name, p.corpus.values): p.n50 for p in points}
-    ratios = [n50[name, "ordinary words"] / n50[name, "Value_NNN"] for name in CORPORA]
     d = lab.embedder.dimension
     notes = [
         (
-            "The decay with rho is the paper's. Its level depends on the values: on the same keys N50 is "
-            f"{min(ratios):.1f} to {max(ratios):.1f} times as large with ordinary words as with values that look "
-            "alike. The estimate takes both from the vectors."
+            f"The decay with rho is the paper's. Its level depends on the values{_ratios(points)}. The estimate takes "
+            "both from the vectors."
         ),
         (
             f"The paper reports that rho below 0.3 was out of reach. `{lowest.corpus.name}` has {lowest.density:.2f}: "
@@ -197,13 +220,26 @@ def _notes(lab: Lab, points: Sequence[_Point]) -> tuple[str, ...]:
     return tuple(notes)
 
 
+def _ratios(points: Sequence[_Point]) -> str:
+    n50 = {(p.corpus.name, p.corpus.values): p.n50 for p in _measured(points)}
+    families = ("ordinary words", "Value_NNN")
+    both = [name for name in CORPORA if all((name, values) in n50 for values in families)]
+    ratios = [n50[name, families[0]] / n50[name, families[1]] for name in both]
+    if not ratios:
+        return ""
+    return (
+        f": on the same keys N50 is {min(ratios):.1f} to {max(ratios):.1f} times as large with ordinary words as with "
+        "values that look alike"
+    )
+
+
 def _plot(file: Path, points: Sequence[_Point], fits: dict[str, tuple[float, float]]) -> None:
     caption = (
         f"{len({p.corpus.name for p in points})} corpora; bars: deviation over trials; lines: a exp(b ρ)"
     )
     with figure(file, caption) as axes:
         for values, color in _COLORS.items():
-            chosen = [p for p in points if p.corpus.values == values]
+            chosen = [p for p in _measured(points) if p.corpus.values == values]
             for p in chosen:
                 real = p.corpus.name.startswith("real")
                 axes.errorbar(p.density, p.n50, yerr=p.deviation, fmt="*" if real else "o", color=color, capsize=2,

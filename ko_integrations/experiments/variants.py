@@ -71,9 +71,11 @@ def run(lab: Lab) -> Report:
 
 
 def _half(stats: list[Stat], sizes: tuple[int, ...]) -> str:
-    """Return the N at which half of the answers are right, or that it lies beyond the largest."""
+    """Return the N at which half of the answers are right, or that it lies beyond the sizes measured."""
     half = half_point(sizes, [s.mean for s in stats])
-    return f"> {sizes[-1]}" if half == float("inf") else f"{half:.0f}"
+    if half == float("inf"):
+        return f"> {sizes[-1]}"
+    return f"< {sizes[0]}" if half <= sizes[0] else f"{half:.0f}"
 
 
 def _findings(curves: dict[str, Curves], sizes: tuple[int, ...]) -> list[Finding]:

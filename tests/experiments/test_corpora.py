@@ -69,6 +69,32 @@ def test_real_facts_from_tables(tmp_path: Path) -> None:
             read_corpus(tmp_path / bad)
 
 
+def test_a_table_of_a_spreadsheet_with_zeros_is_read(tmp_path: Path) -> None:
+    (tmp_path / "bom.csv").write_text("subject,predicate,value\nZorbia,debt,0\n", encoding="utf-8-sig")
+    (tmp_path / "zero.jsonl").write_text('{"subject": "Zorbia", "predicate": "debt", "value": 0}\n')
+    for name in ("bom.csv", "zero.jsonl"):
+        (item,) = read_corpus(tmp_path / name).sample(1, 0)
+        assert (item.subject, item.value) == ("Zorbia", "0")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("list.jsonl", b"[1, 2]\n"),
+        ("latin.csv", b"subject,predicate,value\nJos\xe9,b,c\n"),
+        ("field.csv", b"subject,predicate,value\na,b," + b"c" * 200_000),
+        ("folder.csv", None),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused_by_name(
+    tmp_path: Path, name: str, content: bytes | None
+) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(KOError, match=f"data: {name} cannot be read"):
+        read_corpus(tmp_path / name)
+
+
 @pytest.mark.data
 def test_the_public_timelines_are_readable() -> None:
     file = Path(__file__).parents[3] / "shared" / "data" / "dyknow" / "timelines.countries.jsonl"

@@ -79,6 +79,26 @@ def test_other_sizes_are_compared_where_the_paper_has_them(tmp_path: Path) -> No
         run("stability-gap", tmp_path, seeds=1, embedder=HashingEmbedder(64), sizes=[2_000])
 
 
+def test_half_points_beyond_the_sizes_measured_are_bounds(tmp_path: Path) -> None:
+    """With these embeddings half of the answers are still right at N = 3, and at N = 60 no longer."""
+    for sizes, bound in (([2], "> 2"), ([60], "< 60")):
+        (report,) = run("density", tmp_path, seeds=1, embedder=HashingEmbedder(64), sizes=sizes)
+        (column,) = (i for i, name in enumerate(report.tables[0].columns) if name == "N50")
+        diverse = {row[1]: row[column] for row in report.tables[0].rows if row[0] == "diverse"}
+        assert diverse["Value_NNN"] == bound
+        at, *_, rank, _ = report.findings
+        assert (at.ours, rank.ours, rank.target) == ("-", "-", "")
+    (report,) = run("variants", tmp_path, seeds=1, embedder=HashingEmbedder(64), sizes=[60])
+    assert next(row for row in report.tables[0].rows if row[0] == "linear, plain")[-1] == "< 60"
+
+
+def test_real_facts_must_be_enough(tmp_path: Path) -> None:
+    file = tmp_path / "one.csv"
+    file.write_text("subject,predicate,value\na,b,c\n")
+    with pytest.raises(KOError, match=r"data: one\.csv has 1 usable rows"):
+        run("density", tmp_path, seeds=1, embedder=HashingEmbedder(64), data=file)
+
+
 def test_prices_and_sizes_of_prompts_are_parameters(tmp_path: Path) -> None:
     cost = CostModel(tokens_per_fact=100, k=3, prices=Prices(1, 0))
     (report,) = run("cost", tmp_path, seeds=1, embedder=HashingEmbedder(64), cost=cost, sizes=[20])
