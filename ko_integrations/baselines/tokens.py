@@ -1,16 +1,33 @@
 """What a prompt costs: tokens, prices, and the paper's cost model (main paper, section 5.6)."""
 
 from dataclasses import dataclass
+from math import isfinite
+
+from ko_integrations.errors import InvalidInputError
 
 __all__ = ["CostModel", "Prices", "Usage"]
 
 
+def _check(figures: object, *names: str) -> None:
+    for name in names:
+        value = getattr(figures, name)
+        if not (isfinite(value) and value >= 0):
+            raise InvalidInputError(name, f"expected a finite number from 0 on, got {value}")
+
+
 @dataclass(frozen=True)
 class Prices:
-    """Dollars for a million tokens. The defaults are those of the paper (section 5.6)."""
+    """Dollars for a million tokens. The defaults are those of the paper (section 5.6).
+
+    Raises:
+        InvalidInputError: a price is negative, NaN or infinite.
+    """
 
     input: float = 3.0
     output: float = 15.0
+
+    def __post_init__(self) -> None:
+        _check(self, "input", "output")
 
 
 @dataclass(frozen=True)
@@ -40,6 +57,9 @@ class CostModel:
         output_tokens: of an answer.
         days: in a month.
 
+    Raises:
+        InvalidInputError: one of them is negative, NaN or infinite.
+
     Example:
         >>> round(CostModel().monthly(1_000, 100))
         120
@@ -52,6 +72,9 @@ class CostModel:
     output_tokens: int = 50
     days: int = 30
     prices: Prices = Prices()
+
+    def __post_init__(self) -> None:
+        _check(self, "tokens_per_fact", "k", "system_tokens", "question_tokens", "output_tokens", "days")
 
     def context_usage(self, n: int) -> Usage:
         """Return the tokens of one query with all `n` facts in the prompt."""

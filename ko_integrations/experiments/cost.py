@@ -95,7 +95,7 @@ def _bill(cost: CostModel) -> Table:
         context, ko = cost.monthly(n, queries), cost.monthly(n, queries, retrieval=True)
         tokens = (cost.context_usage(n).input_tokens, cost.retrieval_usage(n).input_tokens)
         rows.append((n, queries, *tokens, round(context), paper_context, round(ko, 1), paper_ko,
-                     round(context / ko), round(paper_context / paper_ko)))  # fmt: skip
+                     round(context / ko) if ko else None, round(paper_context / paper_ko)))  # fmt: skip
     columns = (
         "N", "queries a day", "tokens, context", "tokens, KO", "context $/month", "paper", "KO $/month", "paper",
         "ratio", "ratio (paper)",

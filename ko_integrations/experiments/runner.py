@@ -71,19 +71,16 @@ def run(
 
     Raises:
         InvalidInputError: an unknown name, fewer than one seed, sizes that are no numbers of facts, or `out_dir`
-            is a file.
+            is a file or cannot be made.
         MissingExtraError: an optional package is not installed.
     """
     if name != "all" and name not in _MODULES:
         raise InvalidInputError("name", f"expected one of {', '.join(('all', *NAMES))}, got {name!r}")
-    if seeds < 1:
-        raise InvalidInputError("seeds", f"expected at least 1, got {seeds}")
-    if sizes is not None and (not sizes or min(sizes) < 1):
+    if not _is_count(seeds):
+        raise InvalidInputError("seeds", f"expected a whole number from 1, got {seeds!r}")
+    if sizes is not None and not (len(sizes) and all(map(_is_count, sizes))):
         raise InvalidInputError("sizes", f"expected numbers of facts from 1 on, got {list(sizes)}")
-    out = Path(out_dir)
-    if out.exists() and not out.is_dir():
-        raise InvalidInputError("out_dir", f"{out} is not a folder")
-    out.mkdir(parents=True, exist_ok=True)
+    out = _folder(Path(out_dir))
     text_model = None if model is None else as_text_model(model)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     bars = Progress(*columns, console=console, transient=True, disable=console is None)
@@ -107,6 +104,19 @@ def run(
         text = f"# Experiments\n\n{page(report.to_dict() for report in reports)}"
         (out / "results.md").write_text(text, encoding="utf-8")
     return reports
+
+
+def _is_count(number: object) -> bool:
+    return isinstance(number, int) and not isinstance(number, bool) and number >= 1
+
+
+def _folder(path: Path) -> Path:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = "is not a folder" if path.exists() else f"cannot be made: {error}"
+        raise InvalidInputError("out_dir", f"{path} {reason}") from error
+    return path
 
 
 def _model_name(model: Any) -> str:

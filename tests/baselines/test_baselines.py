@@ -1,5 +1,7 @@
 """Append-only retrieval, whole-context memory, the fixed threshold, and the cost model."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -146,6 +148,16 @@ def test_context_costs_of_table_7(n: int, queries: int, paper: float) -> None:
 )
 def test_context_costs_of_table_9(prices: Prices, paper: float) -> None:
     assert CostModel(tokens_per_fact=25, prices=prices).monthly(5_000, 500) == pytest.approx(paper, rel=0.001)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda: Prices(-1), lambda: Prices(3, float("inf")), lambda: CostModel(tokens_per_fact=float("nan")),
+     lambda: CostModel(k=-1)],
+)  # fmt: skip
+def test_prices_and_sizes_are_checked(make: Callable[[], object]) -> None:
+    with pytest.raises(InvalidInputError, match="finite number"):
+        make()
 
 
 def test_retrieval_cost_does_not_grow_past_k() -> None:

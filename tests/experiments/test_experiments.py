@@ -59,14 +59,17 @@ def test_table_2_and_table_5_are_the_papers(tmp_path: Path) -> None:
 def test_what_cannot_be_run_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(KOError, match="stability-gap"):
         run("stability", tmp_path)
-    with pytest.raises(KOError, match="seeds"):
-        run("cost", tmp_path, seeds=0)
-    for sizes in ([], [0, 5]):
+    for seeds in (0, "5"):
+        with pytest.raises(KOError, match="seeds"):
+            run("cost", tmp_path, seeds=seeds)  # type: ignore[arg-type]
+    for sizes in ([], [0, 5], [5.5], "5"):
         with pytest.raises(KOError, match="sizes"):
-            run("stability-gap", tmp_path, sizes=sizes)
+            run("stability-gap", tmp_path, sizes=sizes)  # type: ignore[arg-type]
     (tmp_path / "file").touch()
     with pytest.raises(KOError, match="not a folder"):
         run("cost", tmp_path / "file")
+    with pytest.raises(KOError, match="cannot be made"):
+        run("cost", tmp_path / "file" / "below")
 
 
 def test_other_sizes_are_compared_where_the_paper_has_them(tmp_path: Path) -> None:
@@ -107,6 +110,13 @@ def test_prices_and_sizes_of_prompts_are_parameters(tmp_path: Path) -> None:
     assert bill.rows[0][4] == 300  # 100,120 tokens, 3,000 questions a month, a dollar a million
     assert [row[0] for row in latency.rows] == [20]
     assert report.settings["k"] == 3
+
+
+def test_a_model_that_costs_nothing_has_no_ratio(tmp_path: Path) -> None:
+    cost = CostModel(prices=Prices(0, 0))
+    (report,) = run("cost", tmp_path, seeds=1, embedder=HashingEmbedder(64), cost=cost, sizes=[20])
+    assert [row[report.tables[0].columns.index("ratio")] for row in report.tables[0].rows] == [None] * 3
+    assert report.ok
 
 
 # -- the model's side ---------------------------------------------------------------------------------------
