@@ -16,9 +16,15 @@ from ko_integrations.vocabulary import Vocabulary
 __all__ = ["ModelFigures", "measure_model"]
 
 _EXTRACT = (
-    "Read the statements and give each as one fact. Reply with one JSON object and nothing else: "
-    '{"facts": [{"entity": "...", "predicate": "...", "value": "..."}]}, in the order of the statements.'
+    'Extract facts from the statement as JSON. Use this exact format: {"entity": "...", "predicate": "...", '
+    '"value": "..."}. Respond with ONLY the JSON, no other text.'
 )
+"""The paper's prompt (section 5.7), for one statement a call."""
+_EXTRACT_ALL = (
+    "Extract facts from the statements as JSON, one fact a statement, in their order. Use this exact format: "
+    '{"facts": [{"entity": "...", "predicate": "...", "value": "..."}]}. Respond with ONLY the JSON, no other text.'
+)
+"""The same for all statements in one call: the paper does not give its words for that."""
 _RECALL = "Answer the question from the notes, which are in the order in which they were taken."
 
 
@@ -61,11 +67,14 @@ def measure_model(model: TextModel, items: Sequence[Item], vocabulary: Vocabular
 
 def _extract(model: TextModel, statements: Sequence[Statement]) -> list[str]:
     """Return the predicate name given to each statement, "" where there is none."""
-    reply, _ = model.complete(_EXTRACT, "\n".join(s.text for s in statements))
+    prompt = _EXTRACT if len(statements) == 1 else _EXTRACT_ALL
+    reply, _ = model.complete(prompt, "\n".join(s.text for s in statements))
     try:
-        facts = read_json(reply).get("facts", [])
+        found = read_json(reply)
     except ModelError:  # a reply that is no JSON names no predicate; that is a result, not a failure
-        facts = []
+        found = {}
+    listed = found.get("facts", [found])
+    facts = listed if isinstance(listed, list) else []
     names = [str(fact.get("predicate", "")) if isinstance(fact, dict) else "" for fact in facts]
     return [*names, *[""] * len(statements)][: len(statements)]
 

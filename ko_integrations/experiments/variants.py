@@ -62,7 +62,7 @@ def run(lab: Lab) -> Report:
         source="beyond the main paper: its section 5.1 with the mechanisms that sections 5 and 6 name",
         findings=_findings(curves, sizes),
         tables=tables,
-        notes=_notes(curves, reworded, sizes),
+        notes=_notes(curves, reworded, sizes, lab.embedder.dimension),
         corpora=cards,
         settings={**lab.settings, "delta": "rate 1", "gated": "rate 0.5, momentum 0.5, forget 0.01",
                   "least squares": "ridge 0.01"},
@@ -96,7 +96,9 @@ def _findings(curves: dict[str, Curves], sizes: tuple[int, ...]) -> list[Finding
     ]  # fmt: skip
 
 
-def _notes(curves: dict[str, Curves], reworded: Curves, sizes: tuple[int, ...]) -> tuple[str, ...]:
+def _notes(
+    curves: dict[str, Curves], reworded: Curves, sizes: tuple[int, ...], dimension: int
+) -> tuple[str, ...]:
     crowded, sparse = curves.values()
     by_meaning, rewording = sparse["KO, semantic top-1"][-1], reworded["KO, semantic top-1"][-1]
 
@@ -118,8 +120,8 @@ def _notes(curves: dict[str, Curves], reworded: Curves, sizes: tuple[int, ...]) 
         ),
         (
             "Least squares undoes the overlap of the keys as it writes (the explicit orthogonalisation that section 7 "
-            "names as an exception), at the price of a second d x d matrix; it fails towards d = 384 facts, earlier "
-            "where the values look alike."
+            "names as an exception), at the price of a second d x d matrix; it fails towards "
+            f"d = {dimension} facts, earlier where the values look alike."
         ),
         (
             "The Hopfield read collapses at small beta and does not at large beta: there it looks up the nearest key. "

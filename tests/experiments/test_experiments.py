@@ -93,6 +93,7 @@ def test_half_points_beyond_the_sizes_measured_are_bounds(tmp_path: Path) -> Non
         assert (at.ours, rank.ours, rank.target) == ("-", "-", "")
     (report,) = run("variants", tmp_path, seeds=1, embedder=HashingEmbedder(64), sizes=[60])
     assert next(row for row in report.tables[0].rows if row[0] == "linear, plain")[-1] == "< 60"
+    assert any("towards d = 64 facts" in note for note in report.notes)
 
 
 def test_real_facts_must_be_enough(tmp_path: Path) -> None:
@@ -147,6 +148,20 @@ def test_the_models_side_is_measured() -> None:
     assert drifting.corrections == 0
     assert drifting.retrieval == drifting.position == 100
     assert measure_model(Scripted(clean=True), items, Vocabulary.general()).corrections == 100
+
+
+def test_one_statement_is_extracted_with_the_papers_prompt() -> None:
+    class AsThePaperAsks(Scripted):
+        def complete(self, system: str, prompt: str, *, schema: Any = None) -> tuple[str, int]:
+            reply, tokens = super().complete(system, prompt)
+            if "JSON" in system and "\n" not in prompt:
+                assert system.startswith("Extract facts from the statement as JSON. Use this exact format: {")
+                assert system.endswith("Respond with ONLY the JSON, no other text.")
+                return json.dumps(json.loads(reply)["facts"][0]), tokens
+            return reply, tokens
+
+    figures = measure_model(AsThePaperAsks(clean=True), CORPORA["people"].sample(50, 0), Vocabulary.general())
+    assert (figures.schema_multi, figures.schema_single, figures.resolved) == (70, 70, 100)
 
 
 def test_a_model_that_gives_no_json_scores_nothing() -> None:
