@@ -46,6 +46,13 @@ def test_an_experiment_reports_ours_beside_the_papers(name: str, tmp_path: Path)
         assert all(len(row) == len(table.columns) for row in table.rows)
 
 
+@pytest.mark.parametrize("name", ["stability-gap", "reasoning", "overwrite", "correction"])
+def test_tables_2_to_5_have_the_store_by_meaning_beside_its_exact_read(name: str, tmp_path: Path) -> None:
+    (report,) = run(name, tmp_path, seeds=1, embedder=HashingEmbedder(64))
+    questions = [finding.question for finding in report.findings]
+    assert any(question.startswith("KO by meaning alone") for question in questions)
+
+
 @pytest.mark.minilm
 @pytest.mark.slow
 @pytest.mark.timeout(900)
