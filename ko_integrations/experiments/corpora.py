@@ -236,9 +236,7 @@ def read_corpus(path: Path) -> Corpus:
         if not all(slot) or not value or slot in values:
             continue
         asked = row.get("questions")
-        question = (
-            next(iter(asked.values())) if isinstance(asked, dict) and asked else _first(row, "question")
-        )
+        question = _first(asked, *asked) if isinstance(asked, dict) else _first(row, "question")
         questions[slot], values[slot] = question or question_form(*slot), value
     if not values:
         raise InvalidInputError("data", f"no row with a subject, a predicate and a value in {path.name}")

@@ -94,7 +94,7 @@ def read_labelled(
     texts: list[str] = []
     labels: list[Label] = []
     try:
-        with Path(path).open(encoding="utf-8", newline="") as file:
+        with Path(path).open(encoding="utf-8-sig", newline="") as file:  # as spreadsheets write it
             for row in csv.DictReader(file):
                 text, label = row.get(query_column), row.get(label_column)
                 if text is None or label is None:

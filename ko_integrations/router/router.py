@@ -201,6 +201,8 @@ class Router:
         """Return the log-odds with what the store says, and that as a reason."""
         if link == "none":
             return value, []
+        if link not in _LINKS:
+            raise InvalidInputError("subject_linker", f"expected 'slot', 'subject' or 'none', got {link!r}")
         if self._link_weights is None:
             self._link_weights = self._fit_links()
         subject, slot = self._link_weights

@@ -77,6 +77,16 @@ def test_a_table_of_a_spreadsheet_with_zeros_is_read(tmp_path: Path) -> None:
         assert (item.subject, item.value) == ("Zorbia", "0")
 
 
+def test_questions_may_be_missing_or_numbers(tmp_path: Path) -> None:
+    (tmp_path / "odd.jsonl").write_text(
+        '{"subject": "A", "predicate": "b", "value": 1, "questions": {"x": null, "y": "Which b has A?"}}\n'
+        '{"subject": "A", "predicate": "c", "value": 2, "questions": {"x": null}}\n'
+        '{"subject": "A", "predicate": "d", "value": 3, "questions": {"x": 5}}\n'
+    )
+    questions = {item.predicate: item.question for item in read_corpus(tmp_path / "odd.jsonl").sample(3, 0)}
+    assert questions == {"b": "Which b has A?", "c": "What is the c of A?", "d": "5"}
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [

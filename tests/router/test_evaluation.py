@@ -113,6 +113,8 @@ def test_reading_labelled_files(tmp_path: Path) -> None:
     file.write_text("text,kind\nwho are you,A\nwrite a poem,B\nleave me,C\n,A\n", encoding="utf-8")
     queries = read_labelled(file, query_column="text", label_column="kind", factual={"A"}, skip={"C"})
     assert queries == Queries(("who are you", "write a poem"), ("factual", "fuzzy"))
+    file.write_text("text,kind\nwho are you,A\n", encoding="utf-8-sig")
+    assert read_labelled(file, query_column="text", label_column="kind", factual={"A"}).labels == ("factual",)
     for path, columns in ((tmp_path / "none.csv", "text"), (file, "question")):
         with pytest.raises(InvalidInputError):
             read_labelled(path, query_column=columns, label_column="kind")

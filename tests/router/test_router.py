@@ -146,6 +146,7 @@ def test_your_labels_are_learnt_beside_the_packaged_ones() -> None:
         (lambda: Router(classifier="oracle"), "classifier"),
         (lambda: Router("embedding"), "embedder"),
         (lambda: Router("surface", "random_forest", seed=-1), "seed"),
+        (lambda: Router(subject_linker=lambda query: "slots").classify("Bob phone"), "subject_linker"),  # type: ignore[arg-type, return-value]
         (lambda: Router().classify("  "), "query"),
         (lambda: Router().classify(None), "query"),  # type: ignore[arg-type]
         (lambda: Router().classify_many("one string"), "queries"),
