@@ -139,7 +139,7 @@ class KOMemoryMiddleware(AgentMiddleware[KOMemoryState, Any, Any]):
         parts = self._scope.parts(request.runtime.context)
         try:
             view = self._scope.store.namespace(*parts)
-            fuzzy = self._router is not None and routed_by(self._router, text).label == "fuzzy"
+            fuzzy = self._is_fuzzy(text)
             query = None if fuzzy else self._vectors.of(view, text)
             found = recall(view, text, k=0 if fuzzy else self._k, query=query)
         except KOError as error:
@@ -149,6 +149,15 @@ class KOMemoryMiddleware(AgentMiddleware[KOMemoryState, Any, Any]):
             _log.warning("facts were read by subject only: %s", found.error)
         block = render_facts(found.facts, budget=self._budget, count=self._count).text
         return request.override(system_message=_appended(request.system_message, block)) if block else request
+
+    def _is_fuzzy(self, text: str) -> bool:
+        if self._router is None:
+            return False
+        try:
+            return routed_by(self._router, text).label == "fuzzy"
+        except KOError as error:
+            _log.warning("the message is not routed: %s", error)
+            return False
 
     # -- after the turn -----------------------------------------------------------------------------------
     def after_agent(self, state: KOMemoryState, runtime: Runtime[Any]) -> dict[str, Any] | None:

@@ -34,7 +34,7 @@ def create_ko_router(router: Any = None) -> Runnable[str | Mapping[str, Any], Ro
     def decide(given: str | Mapping[str, Any]) -> RouteDecision:
         return routed_by(chosen, question_of(given))
 
-    return RunnableLambda(decide).with_config(run_name="ko_router")
+    return RunnableLambda(decide, name="ko_router")
 
 
 def question_of(given: str | Mapping[str, Any]) -> str:
@@ -43,7 +43,7 @@ def question_of(given: str | Mapping[str, Any]) -> str:
     Raises:
         InvalidInputError: there is none.
     """
-    question = given if isinstance(given, str) else given.get("question")
+    question = given.get("question") if isinstance(given, Mapping) else given
     if not isinstance(question, str) or not question.strip():
         raise InvalidInputError("question", "expected a string, or a mapping with one under 'question'")
     return question

@@ -134,8 +134,10 @@ async def test_the_router_is_a_runnable_with_probability_and_reasons(
     ]
     assert create_ko_router(lambda question: {"label": "fuzzy"}).invoke("Who?").probability == 1.0
     assert create_ko_chain(filled, scripted(SAYS), router=router).invoke("Write a poem")["route"] == "fuzzy"
-    with pytest.raises(InvalidInputError, match="question"):
-        router.invoke("  ")
+    assert runs.started == [("chain", "ko_router")]
+    for nothing in ("  ", None, 3, {"text": "Who?"}):
+        with pytest.raises(InvalidInputError, match="question"):
+            router.invoke(nothing)
 
 
 def test_the_same_chain_runs_other_memories(store: KnowledgeStore, scripted: Any, embedder: Any) -> None:

@@ -107,6 +107,13 @@ def test_a_message_that_the_router_calls_fuzzy_brings_the_facts_of_named_subject
         KOMemoryMiddleware(store, router="learned")
 
 
+def test_a_router_that_says_nothing_costs_no_facts(store: KnowledgeStore, scripted: Any) -> None:
+    store.namespace("alice").update("Rex", "favourite toy", "rubber bone")
+    model = scripted(OK)
+    say(agent(model, store, router=lambda text: "maybe"), "Which favourite toy is of rubber?")
+    assert '"rubber bone"' in model.prompt()
+
+
 def test_without_facts_the_prompt_is_left_alone(store: KnowledgeStore, scripted: Any) -> None:
     model = scripted(OK)
     say(agent(model, store), "Hello")
