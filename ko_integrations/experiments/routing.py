@@ -95,7 +95,7 @@ def _accuracy_table(accuracies: Sequence[Accuracy]) -> Table:
         interval = f"[{100 * a.low:.1f}, {100 * a.high:.1f}]"
         rows.append((a.classifier.replace("_", " "), a.features, round(100 * a.mean, 1), interval, paper))
     columns = ("classifier", "features", "accuracy %", "95 % interval", "paper")
-    return Table(f"10-fold cross-validation on {accuracies[0].queries} queries", columns, rows)
+    return Table(f"10-fold cross-validation on {accuracies[0].queries} queries, five shuffles", columns, rows)
 
 
 def _score_table(scores: Sequence[Score]) -> Table:

@@ -9,7 +9,9 @@ from typing import Final
 from ko_integrations.router.lexicon import CLASSES, PREPOSITIONS, QUANTITY_ADJECTIVES, VERB_CLASSES
 from ko_integrations.router.request import AUXILIARIES, QUESTION_WORDS, Request, read_request
 
-__all__ = ["cues_of", "query_cues"]
+__all__ = ["QUESTION", "cues_of", "query_cues"]
+
+QUESTION: Final = "put as a question"
 
 _POSSESSIVE: Final = frozenset("my his her their our its your".split())
 _CAUSE_HOW: Final = frozenset(
@@ -58,7 +60,20 @@ def cues_of(request: Request) -> tuple[dict[str, float], dict[str, float]]:
     _shape(request, rest)
     # Together they say what neither says alone: "who is" with a word of judgement asks for an opinion.
     together = {f"{first}, with {second}": 0.5 for first in opening for second in rest}
-    return opening | rest | together, _writing(request.text, list(opening))
+    written = _writing(request.text, list(opening))
+    if _is_question(request):
+        written[QUESTION] = 1.0
+    return opening | rest | together, written
+
+
+def _is_question(request: Request) -> bool:
+    """Whether a query has the form of a question, whatever it is for."""
+    opens = AUXILIARIES.union(QUESTION_WORDS)
+    return (
+        request.text.endswith("?")
+        or not opens.isdisjoint([request.core[0], *request.asked[:1]])
+        or not set(QUESTION_WORDS).isdisjoint(request.words)
+    )
 
 
 def _opening(core: list[str], cues: dict[str, float]) -> None:

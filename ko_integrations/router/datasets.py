@@ -15,7 +15,7 @@ __all__ = ["Label", "Link", "Queries", "packaged", "packaged_links", "read_label
 
 Label = Literal["factual", "fuzzy"]
 Link = Literal["slot", "subject", "none"]
-Set = Literal["train", "held_out", "other_styles", "many_styles", "many_styles_seen", "adversarial"]
+Set = Literal["train", "held_out", "other_styles", "many_styles", "many_styles_seen", "people", "adversarial"]
 LABELS: Final[tuple[Label, ...]] = get_args(Label)
 _PACKAGE: Final = "ko_integrations.router"
 
@@ -40,7 +40,9 @@ def packaged(name: Set = "train") -> Queries:
     `other_styles` holds questions as search logs and quizzes have them beside creative, role-play and explanatory
     prompts; `many_styles` holds fourteen styles (search logs, quizzes, statements, voice, chat, yes-no, one to three
     words, office, code, tasks, role-play, ...) and `many_styles_seen` its other half, whose errors were looked at
-    while the training queries were written; `adversarial` mixes the words of one kind into the other.
+    while the training queries were written; `people` holds what people of many ages, countries and trades would type
+    into search boxes, quiz apps, chats, memories and voice assistants, written when the training queries were;
+    `adversarial` mixes the words of one kind into the other.
     """
     rows = _rows(name)
     texts, styles = tuple(row["query"] for row in rows), tuple(row["style"] for row in rows)

@@ -14,8 +14,9 @@ _OWN_TYPES: Final = frozenset(
     {
         "ko_integrations.router.pipelines.EmbeddingFeatures",
         "ko_integrations.router.pipelines.HashedFeatures",
-        "ko_integrations.router.pipelines.PriorLogisticRegression",
         "ko_integrations.router.pipelines.SurfaceFeatures",
+        "ko_integrations.router.regression.PriorLogisticRegression",
+        "ko_integrations.router.regression.QuestionsApart",
         "sklearn.calibration._CalibratedClassifier",
         "sklearn.calibration._SigmoidCalibration",
         "sklearn.tree._tree.Tree",

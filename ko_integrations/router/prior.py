@@ -41,10 +41,11 @@ def learn_prior(
     """
     import numpy as np
 
-    from ko_integrations.router.pipelines import HashedFeatures, PriorLogisticRegression
+    from ko_integrations.router.features import feature_rows
+    from ko_integrations.router.regression import PriorLogisticRegression
 
     texts, labels, weights = written_otherwise(queries.texts, queries.labels, share=0.1, yes_no_share=0.0)
-    rows = HashedFeatures().transform(texts)
+    rows = feature_rows(texts)
     model = PriorLogisticRegression(prior=None, l2=l2).fit(rows, labels, weights)
     chances = model.predict_proba(rows)[:, 1]
     curvature = rows.multiply(rows).T @ (chances * (1.0 - chances) * np.array(weights))

@@ -64,10 +64,12 @@ def default_reasons(model: Any, query: str) -> list[Weighed]:
 
     Pairs of cues and runs of letters are left out: their names would explain nothing.
     """
+    from ko_integrations.router.features import column_of, context_features, feature_rows, named_features
+
+    if hasattr(model, "part_for"):
+        model = model.part_for(feature_rows([query]))
     if not hasattr(model, "coef_"):
         return []
-    from ko_integrations.router.features import column_of, context_features, named_features
-
     weights = -model.coef_[0]
     beside = {
         cue: float(weights[columns].sum()) * value

@@ -57,10 +57,8 @@ def test_macro_f1_on_nfcats_valid() -> None:
 
 def test_unseen_sources() -> None:
     scores = {score.name: score for score in evaluation.unseen_sources()}
-    for name in ("held out", "other styles", "many styles, seen", "many styles, seen, hurried"):
-        assert scores[name].balanced_accuracy >= 0.95
-    for name in ("other styles, hurried", "many styles", "many styles, hurried"):
-        assert scores[name].balanced_accuracy >= 0.93
+    for score in scores.values():
+        assert score.balanced_accuracy >= 0.95, score.name
     others = scores["other styles"]
     assert len(others.errors) == round((1 - others.accuracy) * others.queries)
 
@@ -81,7 +79,7 @@ def test_cross_validation_reaches_the_papers_table6() -> None:
     accuracy = {(row.features, row.classifier): row.mean for row in rows}
     assert accuracy["surface", "logistic_regression"] >= 0.953
     assert max(accuracy.values()) >= 0.978
-    assert all(row.low <= row.mean <= row.high <= 1 and len(row.folds) == 10 for row in rows)
+    assert all(row.low <= row.mean <= row.high <= 1 and len(row.folds) == 50 for row in rows)
     assert rows[0].as_dict()["queries"] == len(packaged("held_out"))
 
 
