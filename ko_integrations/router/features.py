@@ -46,8 +46,11 @@ def named_features(query: str) -> dict[str, float]:
     return said | written | _word_runs(request)
 
 
-def feature_rows(queries: Sequence[str]) -> sp.csr_matrix:
-    """Return all features of each query: a sparse matrix of shape (len(queries), COLUMNS)."""
+def feature_rows(queries: Sequence[str], *, in_context: bool = True) -> sp.csr_matrix:
+    """Return the features of each query: a sparse matrix of shape (len(queries), COLUMNS).
+
+    Words in context are half of all features; `in_context=False` leaves them out.
+    """
     columns: list[int] = []
     values: list[float] = []
     ends = [0]
@@ -59,7 +62,7 @@ def feature_rows(queries: Sequence[str]) -> sp.csr_matrix:
             columns.extend(map(column_of, named))
             values.extend(named.values())
             letters = [column for word in request.words for column in _letter_runs(word)]
-            context = _words_in_context(set(request.words), said)
+            context = _words_in_context(set(request.words), said) if in_context else []
             for hashed, weight in ((letters, _LETTER_RUNS), (context, _WORDS_IN_CONTEXT)):
                 columns.extend(hashed)
                 values.extend([_each(weight, len(hashed))] * len(hashed))

@@ -19,6 +19,7 @@ _OWN_TYPES: Final = frozenset(
         "ko_integrations.router.regression.QuestionsApart",
         "sklearn.calibration._CalibratedClassifier",
         "sklearn.calibration._SigmoidCalibration",
+        "sklearn.feature_selection._univariate_selection.chi2",
         "sklearn.tree._tree.Tree",
     }
 )

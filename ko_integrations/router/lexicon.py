@@ -21,7 +21,7 @@ CONTRACTIONS: Final[dict[str, str]] = {
     "whens": "when is", "how's": "how is", "hows": "how is", "why's": "why is", "which's": "which is",
     "that's": "that is", "thats": "that is", "it's": "it is", "there's": "there is", "let's": "let us",
     "lets": "let us", "i'm": "i am", "im": "i am", "i'd": "i would", "i've": "i have", "ive": "i have",
-    "you're": "you are", "youre": "you are", "ur": "your", "u": "you", "r": "are", "y": "why",
+    "you're": "you are", "youre": "you are", "ur": "your", "u": "you", "r": "are",
     "isn't": "is not", "isnt": "is not", "aren't": "are not", "don't": "do not", "dont": "do not",
     "doesn't": "does not", "doesnt": "does not", "didn't": "did not", "didnt": "did not", "can't": "can not",
     "cant": "can not", "cannot": "can not", "won't": "will not", "wont": "will not", "wouldn't": "would not",
@@ -97,7 +97,7 @@ CLASSES: Final[dict[str, frozenset[str]]] = {
         "useful useless overrated underrated effective successful stupid smart beautiful ugly cool coolest evil "
         "legitimate valid true truth real really actually ever-changing sustainable compatible inevitable possible "
         "impossible realistic rational irrational racist sexist biased corrupt superior inferior responsible "
-        "irresponsible oppressive outdated obsolete relevant irrelevant hypocritical nice awesome favorite favourite "
+        "irresponsible oppressive outdated obsolete relevant irrelevant hypocritical nice awesome "
         "funniest healthy unhealthy interesting boring fun enjoyable satisfying perfect reasonable suitable "
         "appropriate inappropriate controversial biggest plausible convincing credible crazy weird normal okay ok "
         "illusion myth hoax scam threat hero villain waste innate overpopulated gay natural unnatural selfish "

@@ -4,7 +4,7 @@ This module imports scikit-learn; `Router` imports it on first use.
 """
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.feature_selection import SelectKBest, chi2
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
@@ -48,11 +49,14 @@ class SurfaceFeatures(_Stateless):
 
 
 class HashedFeatures(_Stateless):
-    """Queries to the default features, hashed: a sparse matrix of shape (n, COLUMNS)."""
+    """Queries to the default features, hashed: a sparse matrix of shape (n, COLUMNS); see `feature_rows`."""
+
+    def __init__(self, in_context: bool = True) -> None:
+        self.in_context = in_context
 
     def transform(self, queries: Sequence[str]) -> sp.csr_matrix:
         """Return the features."""
-        return feature_rows(queries)
+        return feature_rows(queries, in_context=self.in_context)
 
 
 class EmbeddingFeatures(_Stateless):
@@ -66,21 +70,26 @@ class EmbeddingFeatures(_Stateless):
         return as_embedder(self.embedder).encode(list(queries))
 
 
+_SELECTED: Final = 2_000
+
+
 def build_pipeline(features: str, classifier: str, *, prior: bool, embedder: Any, seed: int) -> Pipeline:
     """Return an unfitted pipeline; `Router` checks the names."""
-    seen: Any = HashedFeatures()
+    if features == "default" and classifier == "logistic_regression":
+        model = QuestionsApart() if prior else PriorLogisticRegression(prior=None)
+        return Pipeline([("features", HashedFeatures()), ("classifier", model)])
+    seen: Any = EmbeddingFeatures(embedder)
     if features == "surface":
         seen = SurfaceFeatures()
-    elif features == "embedding":
-        seen = EmbeddingFeatures(embedder)
+    elif features == "default":
+        # Words in context are half a million columns more: scikit-learn's solvers take a minute over them.
+        seen = HashedFeatures(in_context=False)
     steps: list[tuple[str, Any]] = [("features", seen)]
     if features == "surface" and classifier in ("logistic_regression", "linear_svm"):
         steps.append(("scale", StandardScaler()))
-    if features == "default" and classifier == "logistic_regression":
-        steps.append(("classifier", QuestionsApart() if prior else PriorLogisticRegression(prior=None)))
-    else:
-        steps.append(("classifier", _classifier(classifier, seed)))
-    return Pipeline(steps)
+    if features == "default" and classifier in ("random_forest", "gradient_boosting"):
+        steps.append(("select", SelectKBest(chi2, k=_SELECTED)))
+    return Pipeline([*steps, ("classifier", _classifier(classifier, seed))])
 
 
 def _classifier(name: str, seed: int) -> Any:
@@ -91,5 +100,5 @@ def _classifier(name: str, seed: int) -> Any:
         return GradientBoostingClassifier(random_state=seed)
     if name == "linear_svm":
         # Margins are no probabilities: a sigmoid fitted on held-out folds makes them so.
-        return CalibratedClassifierCV(LinearSVC(C=1.0), ensemble=False, cv=5)
+        return CalibratedClassifierCV(LinearSVC(C=1.0, tol=1e-2), ensemble=False, cv=5)
     return LogisticRegression(max_iter=2_000, C=1.0)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from math import exp
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from ko_integrations.router.cues import QUESTION
 from ko_integrations.router.datasets import Label
 from ko_integrations.router.surface import SURFACE_FEATURES, surface_features
 
@@ -64,20 +65,21 @@ def default_reasons(model: Any, query: str) -> list[Weighed]:
 
     Pairs of cues and runs of letters are left out: their names would explain nothing.
     """
-    from ko_integrations.router.features import column_of, context_features, feature_rows, named_features
+    from ko_integrations.router.features import column_of, context_features, named_features
 
+    named = named_features(query)
     if hasattr(model, "part_for"):
-        model = model.part_for(feature_rows([query]))
+        model = model.part_for(QUESTION in named)
     if not hasattr(model, "coef_"):
         return []
-    weights = -model.coef_[0]
+    coefficients = model.coef_[0]  # of "fuzzy"
     beside = {
-        cue: float(weights[columns].sum()) * value
+        cue: float(coefficients[columns].sum()) * value
         for cue, (columns, value) in context_features(query).items()
     }
     return [
-        (float(weights[column_of(name)]) * value + beside.get(name, 0.0), _readable(name))
-        for name, value in named_features(query).items()
+        (-float(coefficients[column_of(name)]) * value - beside.get(name, 0.0), _readable(name))
+        for name, value in named.items()
         if ", " not in name
     ]
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final, Self
+from typing import Any, Final, Self, get_args
 
 from ko_integrations.embeddings import as_embedder
 from ko_integrations.errors import InvalidInputError, MissingExtraError
@@ -19,13 +19,19 @@ from ko_integrations.router.reasons import (
     log_odds,
     surface_reasons,
 )
+from ko_integrations.router.request import words_of
 from ko_integrations.router.writing import written_otherwise
 
 __all__ = ["CLASSIFIERS", "FEATURES", "Router"]
 
 FEATURES: Final = ("default", "surface", "embedding")
 CLASSIFIERS: Final = ("logistic_regression", "random_forest", "linear_svm", "gradient_boosting")
-_LINKS: Final[tuple[Link, ...]] = ("subject", "slot")
+_LINKS: Final = (
+    "names a stored subject",
+    "names a stored subject and its predicate",
+    "names a stored subject, its predicate and hardly anything else",
+)
+_HARDLY_ANYTHING_ELSE: Final = 3
 
 
 class Router:
@@ -84,7 +90,7 @@ class Router:
         self.embedder = embedder
         self.seed = seed
         self._pipeline: Any = None
-        self._link_weights: tuple[float, float] | None = None
+        self._link_weights: list[float] | None = None
         self._lock = Lock()
 
     # Classifying ---------------------------------------------------------------------------------
@@ -115,7 +121,7 @@ class Router:
             value = float(odds[number])
             reasons = self._reasons(pipeline, query)
             if self.subject_linker is not None:
-                value, said = self._linked(value, self.subject_linker(query))
+                value, said = self._linked(value, query, self.subject_linker(query))
                 reasons = said + reasons
             decisions.append(decide(value, reasons))
         return decisions
@@ -134,7 +140,7 @@ class Router:
         odds = log_odds(pipeline[-1], pipeline[:-1].transform(texts)).tolist()
         if self.subject_linker is not None:
             odds = [
-                self._linked(value, self.subject_linker(query))[0]
+                self._linked(value, query, self.subject_linker(query))[0]
                 for value, query in zip(odds, texts, strict=True)
             ]
         return ["factual" if value > 0 else "fuzzy" for value in odds]
@@ -197,23 +203,25 @@ class Router:
 
     # The store's word ----------------------------------------------------------------------------
 
-    def _linked(self, value: float, link: Link) -> tuple[float, list[Weighed]]:
+    def _linked(self, value: float, query: str, link: Link) -> tuple[float, list[Weighed]]:
         """Return the log-odds with what the store says, and that as a reason."""
+        if link not in get_args(Link):
+            raise InvalidInputError("subject_linker", f"expected 'slot', 'subject' or 'none', got {link!r}")
         if link == "none":
             return value, []
-        if link not in _LINKS:
-            raise InvalidInputError("subject_linker", f"expected 'slot', 'subject' or 'none', got {link!r}")
         if self._link_weights is None:
             self._link_weights = self._fit_links()
-        subject, slot = self._link_weights
-        if link == "slot":
-            return value + slot, [(slot, "names a stored subject and its predicate")]
-        return value + subject, [(subject, "names a stored subject")]
+        said = [
+            (weight, name)
+            for weight, name, holds in zip(self._link_weights, _LINKS, _signs(query, link), strict=True)
+            if holds
+        ]
+        return value + sum(weight for weight, _ in said), said
 
-    def _fit_links(self) -> tuple[float, float]:
+    def _fit_links(self) -> list[float]:
         """Learn how much a link counts beside the text, from packaged queries whose links are written down.
 
-        Returns the log-odds of a named subject and of a named slot, on the scale of the text's own.
+        Returns the log-odds of each of `_LINKS`, on the scale of the text's own.
         """
         from sklearn.linear_model import LogisticRegression
 
@@ -221,12 +229,12 @@ class Router:
         pipeline = self._fitted()
         odds = log_odds(pipeline[-1], pipeline[:-1].transform([query for query, _, _ in rows]))
         columns = [
-            [float(value), *(float(link == kind) for kind in _LINKS)]
-            for value, (_, _, link) in zip(odds, rows, strict=True)
+            [float(value), *map(float, _signs(query, link))]
+            for value, (query, _, link) in zip(odds, rows, strict=True)
         ]
         model = LogisticRegression().fit(columns, [label == "factual" for _, label, _ in rows])
-        scale, subject, slot = (float(weight) for weight in model.coef_[0])
-        return subject / max(scale, 0.1), slot / max(scale, 0.1)
+        scale, *weights = model.coef_[0].tolist()
+        return [weight / max(scale, 0.1) for weight in weights]
 
     # Saying why ----------------------------------------------------------------------------------
 
@@ -284,6 +292,13 @@ class Router:
             content["pipeline"].set_params(features__embedder=embedder)
         router._pipeline = content["pipeline"]
         return router
+
+
+def _signs(query: str, link: Link) -> tuple[bool, bool, bool]:
+    """Return which of `_LINKS` hold. A bare "Bob's boss" is a look-up where the store knows both; a toast is not."""
+    slot = link == "slot"
+    words = [word for word in words_of(query) if word not in "?!:"]
+    return link == "subject", slot, slot and len(words) <= _HARDLY_ANYTHING_ELSE
 
 
 @lru_cache

@@ -40,6 +40,10 @@ pytest.importorskip("sklearn", reason="scikit-learn: extra `router`")
         ("Compare tea and coffee.", "fuzzy"),
         ("You are a pirate. Greet me.", "fuzzy"),
         ("what is entropy", "fuzzy"),
+        ("What is the X of Y?", "factual"),
+        ("wifi password", "factual"),
+        ("hi", "fuzzy"),
+        ("How do I reach Bob?", "factual"),
     ],
 )
 def test_decisions(query: str, label: str) -> None:
@@ -184,6 +188,25 @@ def test_the_store_tips_the_scale_but_does_not_decide() -> None:
     poem = "Write a poem about Bob's email."
     assert Router(subject_linker=lambda query: "slot").classify(poem).label == "fuzzy"
     assert Router(subject_linker=lambda query: "none").classify(doubtful) == plain
+
+
+def test_a_bare_slot_that_the_store_knows_is_a_lookup() -> None:
+    bare, toast = "ravi boss", "A toast to Ravi's boss, with two puns and no mention of money."
+    knows = Router(subject_linker=lambda query: "slot")
+    assert knows.classify(bare).label == "factual"
+    assert "hardly anything else" in knows.classify(bare).why
+    assert knows.classify(toast).label == "fuzzy"
+
+
+def test_what_is_no_question_is_read_without_the_prior_of_questions() -> None:
+    for query in ("team names for office bowling", "recursion for a 10 yr old", "tent or campervan for scotland"):
+        assert Router().classify(query).label == "fuzzy"
+    for query in (
+        "aarti timings Kashi Vishwanath temple",
+        "flash point of diesel",
+        "code for the drug cupboard",
+    ):
+        assert Router().classify(query).label == "factual"
 
 
 def test_the_store_linker_knows_subjects_and_their_predicates() -> None:
