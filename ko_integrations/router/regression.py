@@ -58,7 +58,7 @@ class PriorLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[m
         prior: Literal["packaged"] | None = "packaged",
         strength: float = 70.0,
         l2: float = 0.05,
-        min_rows: int = 3,
+        min_rows: int = 4,
     ) -> None:
         self.prior = prior
         self.strength = strength
@@ -118,7 +118,7 @@ class QuestionsApart(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         others: its strength for all other rows.
     """
 
-    def __init__(self, questions: float = 85.0, others: float = 3.0) -> None:
+    def __init__(self, questions: float = 75.0, others: float = 3.0) -> None:
         self.questions = questions
         self.others = others
 

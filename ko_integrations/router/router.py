@@ -314,7 +314,7 @@ def _fit(pipeline: Any, features: str, texts: Sequence[str], labels: Sequence[st
     if features != "default":
         pipeline.fit(list(texts), list(labels))
         return
-    rows = written_otherwise(texts, labels, share=0.5, yes_no_share=0.1)
+    rows = written_otherwise(texts, labels, share=0.5, yes_no_share=0.1, one_in=2)
     pipeline.fit(rows.texts, rows.labels, classifier__sample_weight=rows.weights)
 
 

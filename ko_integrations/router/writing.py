@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from typing import NamedTuple
+from zlib import crc32
 
 from ko_integrations.router.request import AUXILIARIES, QUESTION_WORDS, words_of
 
@@ -35,9 +36,11 @@ def _tidy(text: str, first: str) -> str:
 
 
 def written_otherwise(
-    texts: Sequence[str], labels: Sequence[str], *, share: float, yes_no_share: float
+    texts: Sequence[str], labels: Sequence[str], *, share: float, yes_no_share: float, one_in: int = 1
 ) -> Rows:
     """Return the queries, each followed by its other writings, which together count `share` of it.
+
+    To save time only one query in `one_in`, chosen by its letters, may be followed by them; they count as much more.
 
     Yes-no questions have a share of their own: without case and mark, "is X Y" is a look-up in a search log far more
     often than a motion to debate, so that the writing does say something there.
@@ -45,7 +48,9 @@ def written_otherwise(
     rows = Rows([], [], [])
     for text, label in zip(texts, labels, strict=True):
         first = next(iter(words_of(text)), "")
-        part = yes_no_share if first in AUXILIARIES else share
+        part = one_in * (yes_no_share if first in AUXILIARIES else share)
+        if crc32(hurried(text).encode()) % one_in:
+            part = 0.0
         others = {hurried(text), _tidy(text, first)} - {text} if part else set()
         for variant in (text, *sorted(others)):
             rows.texts.append(variant)

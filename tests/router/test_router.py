@@ -199,7 +199,11 @@ def test_a_bare_slot_that_the_store_knows_is_a_lookup() -> None:
 
 
 def test_what_is_no_question_is_read_without_the_prior_of_questions() -> None:
-    for query in ("team names for office bowling", "recursion for a 10 yr old", "tent or campervan for scotland"):
+    for query in (
+        "team names for office bowling",
+        "recursion for a 10 yr old",
+        "tent or campervan for scotland",
+    ):
         assert Router().classify(query).label == "fuzzy"
     for query in (
         "aarti timings Kashi Vishwanath temple",

@@ -27,6 +27,16 @@ def test_yes_no_questions_may_be_left_alone() -> None:
     assert written_otherwise(["Is Anna in?"], ["factual"], share=0.5, yes_no_share=0).texts == ["Is Anna in?"]
 
 
+def test_one_query_in_two_is_written_otherwise_and_counts_twice() -> None:
+    queries = [f"Who wrote volume {number}?" for number in range(200)]
+    rows = written_otherwise(queries, ["factual"] * 200, share=0.5, yes_no_share=0.1, one_in=2)
+    others = len(rows.texts) - 200
+    assert 60 < others < 140
+    assert sum(rows.weights) == pytest.approx(200 + others)
+    backwards = written_otherwise(queries[::-1], ["factual"] * 200, share=0.5, yes_no_share=0.1, one_in=2)
+    assert sorted(rows.texts) == sorted(backwards.texts)
+
+
 def test_hurried_never_empties_a_query() -> None:
     assert hurried("?!") == "?!"
     assert hurried("Who?") == "who"
