@@ -35,6 +35,10 @@ def experiment(
         Path | None,
         typer.Option(exists=True, dir_okay=False, help="Real facts for `density`: JSON Lines, CSV or TSV."),
     ] = None,
+    questions: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="NF-CATS questions, its valid.csv, for `router`."),
+    ] = None,
     embedder: EmbedderName = None,
     model: Annotated[
         str | None,
@@ -72,6 +76,7 @@ def experiment(
         embedder=None if embedder is None else make_embedder(embedder),
         model=model,
         data=data,
+        questions=questions,
         cost=CostModel(tokens_per_fact=tokens_per_fact, k=k, prices=Prices(price_in, price_out)),
         console=console,
     )
@@ -134,7 +139,9 @@ def _measure(folder: Path, data: Path) -> list[str]:
     folder.mkdir(parents=True, exist_ok=True)
     timelines = data / "dyknow" / "timelines.countries.jsonl"
     facts = next(iter(sorted((data / "factconsolidation").glob("Conflict_Resolution*.json"))), None)
-    real = ("--data", str(timelines)) if timelines.exists() else ()
+    asked = data / "nfcats" / "valid.csv"
+    given = {"--data": timelines, "--questions": asked}
+    real = [part for option, file in given.items() if file.exists() for part in (option, str(file))]
     failed = _run(
         ("experiment", "all", "--out", str(folder), *real), [folder / f"{name}.json" for name in NAMES]
     )

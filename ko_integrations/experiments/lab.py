@@ -76,6 +76,7 @@ class Lab:
         out: folder of the figures.
         model: a language model for the experiments that need one, or None.
         data: a file with real facts, or None.
+        questions: a file of NF-CATS, or None.
         cost: prices and sizes of prompts.
         sizes: numbers of facts, for the experiments that vary them, or None for the paper's.
         model_name: what the reports call the model.
@@ -87,6 +88,7 @@ class Lab:
     out: Path
     model: TextModel | None = None
     data: Path | None = None
+    questions: Path | None = None
     cost: CostModel = field(default_factory=CostModel)
     sizes: tuple[int, ...] | None = None
     model_name: str = "none"

@@ -49,6 +49,7 @@ def run(
     embedder: Any = None,
     model: Any = None,
     data: str | Path | None = None,
+    questions: str | Path | None = None,
     cost: CostModel | None = None,
     sizes: Sequence[int] | None = None,
     console: Console | None = None,
@@ -65,6 +66,7 @@ def run(
         model: a LangChain chat model, its name for `init_chat_model` ("openai:gpt-4o-mini"), a LlamaIndex LLM
             or a `TextModel`, for what only a model can show.
         data: real facts for the density figure (JSON Lines, CSV or TSV; see `read_corpus`).
+        questions: the validation part of NF-CATS for the router (CSV with columns `question` and `category`).
         cost: prices and sizes of prompts; default the paper's.
         sizes: numbers of facts N, for the experiments that vary N; default the paper's, or more.
         console: where tables and progress go; default nowhere.
@@ -95,6 +97,7 @@ def run(
             model=text_model,
             model_name="none" if model is None else _model_name(model),
             data=None if data is None else Path(data),
+            questions=None if questions is None else Path(questions),
             cost=cost or CostModel(),
             sizes=None if sizes is None else tuple(sorted(set(sizes))),
             progress=progress,

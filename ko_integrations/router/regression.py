@@ -118,7 +118,7 @@ class QuestionsApart(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         others: its strength for all other rows.
     """
 
-    def __init__(self, questions: float = 75.0, others: float = 3.0) -> None:
+    def __init__(self, questions: float = 70.0, others: float = 3.0) -> None:
         self.questions = questions
         self.others = others
 

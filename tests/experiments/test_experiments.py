@@ -18,8 +18,10 @@ from ko_integrations.experiments.density import half_point
 from ko_integrations.experiments.lab import CachedEmbedder
 from ko_integrations.experiments.pages import page
 from ko_integrations.experiments.report import Finding, Report, Stat, Table, stat
+from ko_integrations.experiments.routing import _unseen_findings
 from ko_integrations.experiments.statements import CORRECTIONS, PARSING, SCHEMA
 from ko_integrations.experiments.trials import measure_model
+from ko_integrations.router.evaluation import Score
 from ko_integrations.vocabulary import Vocabulary
 
 QUICK = [name for name in NAMES if name not in ("density", "variants", "cost", "router")]
@@ -51,6 +53,23 @@ def test_tables_2_to_5_have_the_store_by_meaning_beside_its_exact_read(name: str
     (report,) = run(name, tmp_path, seeds=1, embedder=HashingEmbedder(64))
     questions = [finding.question for finding in report.findings]
     assert any(question.startswith("KO by meaning alone") for question in questions)
+
+
+def test_router_targets_on_sources_it_never_saw() -> None:
+    good, bad = (Score(name, 10, 0.9, rate, rate, ()) for name, rate in (("good", 0.97), ("bad", 0.94)))
+    (lowest,) = _unseen_findings([good, bad], None)
+    assert "(bad)" in lowest.question
+    assert not lowest.holds
+    lowest, public = _unseen_findings([good], good)
+    assert lowest.holds
+    assert public.holds
+    assert public.ours == "0.970"
+
+
+def test_questions_that_cannot_be_read_are_refused_before_anything_is_measured(tmp_path: Path) -> None:
+    (tmp_path / "valid.csv").write_text("text,kind\nwho is it,FACTOID\n")
+    with pytest.raises(KOError, match="lacks column 'question'"):
+        run("router", tmp_path, questions=tmp_path / "valid.csv", embedder=HashingEmbedder(64))
 
 
 @pytest.mark.minilm
