@@ -40,9 +40,9 @@ class Router:
     Factual: who, what, when, where, which, how many; yes or no about a stored attribute; "tell me Bob's email". Fuzzy:
     to create, explain, define a concept, advise, compare, plan, summarise, argue.
 
-    The model is fitted from the packaged queries on the first call, which takes some seconds, and kept for the process; a
-    router that was saved loads at once. The default also starts from coefficients learnt on the training part of
-    NF-CATS (`prior=False` leaves them out). Classifying is safe from any thread.
+    The model is fitted from the packaged queries on the first call, which takes some seconds, and kept for the
+    process; a router that was saved loads at once. The default also starts from coefficients learnt on the training
+    part of NF-CATS (`prior=False` leaves them out). Classifying is safe from any thread.
 
     Args:
         features: "default" (cues and word pieces), "surface" (the paper's hand-made features) or "embedding".
