@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from html import escape
+from reprlib import Repr
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, FiniteFloat, StrictInt, ValidationError, field_validator
@@ -29,8 +30,26 @@ __all__ = [
 ]
 
 
+class _Bare(str):
+    """A text that shows without quotes."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+_short = Repr()  # room for a sentence: a value may be a whole document
+_short.maxstring = _short.maxother = 80
+
+
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """Show what says something: fields that are not at their default, times in ISO 8601."""
+        for name, field in type(self).model_fields.items():
+            value = getattr(self, name)
+            if field.is_required() or value != field.default:
+                yield name, _Bare(value.isoformat()) if isinstance(value, datetime) else value
 
 
 class Quantity(_Frozen):
@@ -169,6 +188,19 @@ class KnowledgeObject(_Frozen):
     def __str__(self) -> str:
         return f"{self.subject} {self.predicate.replace('_', ' ')} {self.object}"
 
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """Show the fact, which version it is and when it holds, on one line; `ko.provenance` has the rest."""
+        for value in (self.subject, self.predicate, self.object):
+            yield None, _Bare(_short.repr(value))
+        yield "version", self.provenance.version
+        yield "valid_from", _Bare(_moment(self.valid_from))
+        if self.valid_to is not None:
+            yield "valid_to", _Bare(_moment(self.valid_to))
+        if self.provenance.sources:
+            yield "source", ", ".join(self.provenance.sources)
+        if self.namespace:
+            yield "namespace", self.namespace
+
     def _repr_html_(self) -> str:
         return chain_html([self])
 
@@ -186,12 +218,15 @@ _HTML_COLUMNS = ("subject", "predicate", "object", "from", "to", "version", "sou
 
 
 def _html_cells(ko: KnowledgeObject) -> tuple[str, ...]:
-    until = "" if ko.valid_to is None else f"{ko.valid_to:%Y-%m-%d %H:%M}"
-    since = f"{ko.valid_from:%Y-%m-%d %H:%M}"
+    until = "" if ko.valid_to is None else _moment(ko.valid_to)
     return (
-        ko.subject, ko.predicate, str(ko.object), since, until,
+        ko.subject, ko.predicate, str(ko.object), _moment(ko.valid_from), until,
         str(ko.provenance.version), ", ".join(ko.provenance.sources),
     )  # fmt: skip
+
+
+def _moment(time: datetime) -> str:
+    return f"{time:%Y-%m-%d %H:%M}"
 
 
 class Chain(list[KnowledgeObject]):
@@ -219,6 +254,13 @@ class Hit(_Frozen):
 
     ko: KnowledgeObject
     score: float
+
+    def __str__(self) -> str:
+        return f"{self.score:.3f} {self.ko}"
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        yield "score", round(self.score, 3)
+        yield "ko", self.ko
 
 
 class RowError(_Frozen):
@@ -286,6 +328,14 @@ class Answer(_Frozen):
     text: str = ""
     path: tuple[tuple[str, str], ...] = ()
 
+    def __str__(self) -> str:
+        return self.text or str(self.value)
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        shown = dict(super().__repr_args__()) | {"confidence": round(self.confidence, 3)}
+        shown.pop("path", None)  # subject and predicate of the facts
+        yield from shown.items()
+
 
 class Change(_Frozen):
     """One entry of the change feed.
@@ -303,6 +353,9 @@ class Change(_Frozen):
     recorded_at: datetime
     ids: tuple[str, ...] = ()
     ko: KnowledgeObject | None = None
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        return (pair for pair in super().__repr_args__() if self.ko is None or pair[0] != "ids")
 
 
 class Changes(_Frozen):
