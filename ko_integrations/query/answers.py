@@ -10,7 +10,7 @@ from ko_integrations.query.linking import SPEAKER
 from ko_integrations.query.paths import Candidate
 from ko_integrations.query.ranking import Ranked
 from ko_integrations.query.temporal import TemporalOperator
-from ko_integrations.query.words import key_of
+from ko_integrations.query.words import key_of, spelt
 from ko_integrations.types import Answer, KnowledgeObject
 
 __all__ = ["Found", "abstain", "is_dated", "render", "respond"]
@@ -63,7 +63,9 @@ def _inverse(best: Ranked) -> Answer:
     several = list({ko.subject: ko for ko in candidate.values}.values())
     names = [ko.subject for ko in several]
     value: Any = names if len(names) > 1 else names[0]
-    text = "; ".join(str(ko) for ko in several[:5])
+    text = "; ".join(
+        f"{ko.subject} {spelt(ko.predicate.replace('_', ' '))} {render(ko.object)}" for ko in several[:5]
+    )
     path = tuple((ko.subject, ko.predicate) for ko in several)
     return Answer(
         value=value,
@@ -129,7 +131,7 @@ def _route(candidate: Candidate, operator: TemporalOperator) -> Any:
 
 def _described(candidate: Candidate) -> str:
     subject = candidate.asked.mention.subject
-    labels = " of the ".join(profile.label for profile in reversed(candidate.profiles))
+    labels = " of the ".join(spelt(profile.label) for profile in reversed(candidate.profiles))
     if subject == SPEAKER and len(candidate.profiles) == 1:
         return f"your {labels}"
     return f"the {labels} of {'you' if subject == SPEAKER else subject}"

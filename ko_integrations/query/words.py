@@ -13,6 +13,7 @@ __all__ = [
     "content_keys",
     "key_of",
     "plain",
+    "spelt",
     "words_of",
 ]
 
@@ -35,6 +36,11 @@ FUNCTION_WORDS = frozenset(
     please tell give show say know want let s t re ve d ll m""".split()
 )
 """Grammar: they say how the content words hang together, not what is asked."""
+
+_ACRONYMS = frozenset(
+    """api bmi ceo cfo cio cmo coo cpo cpu cto cv dna dob doi faq gdp gpa gpu gps hr iban id imei ip iq isbn isin issn
+    mbti pdf qr sku sms ssn tv ui uri url usb uuid vat vin vip""".split()
+)
 
 CARRIERS = frozenset(
     """name names named call called know known identify term word
@@ -161,3 +167,12 @@ def plain(text: str) -> str:
     """
     words = [word.lower.strip("'’") for word in words_of(text) if word.is_word or len(word.text) > 1]
     return " ".join(words[1:] if len(words) > 1 and words[0] in ("the", "a", "an") else words)
+
+
+def spelt(label: str) -> str:
+    """Return the name of a predicate as it is written in a sentence, acronyms in capitals.
+
+    >>> spelt("ceo"), spelt("website url")
+    ('CEO', 'website URL')
+    """
+    return " ".join(word.upper() if word in _ACRONYMS else word for word in label.split(" "))

@@ -287,3 +287,18 @@ def test_work_grows_with_the_question_not_the_store(world: KnowledgeStore, quest
 
 def test_quantities_come_back_as_they_are(world: KnowledgeStore) -> None:
     assert world.ask("What was the tumor size of patient M.R. in February 2024?").value == Quantity(3, "cm")
+
+
+@pytest.mark.parametrize(
+    ("predicate", "sentence"),
+    [
+        ("ceo", "The CEO of Initech is Bill."),
+        ("website_url", "The website URL of Initech is Bill."),
+        ("tax id", "The tax ID of Initech is Bill."),
+        ("idea", "The idea of Initech is Bill."),
+    ],
+)
+def test_acronyms_are_capitals_in_a_sentence(predicate: str, sentence: str) -> None:
+    with KnowledgeStore.open(":memory:", embedder=HashingEmbedder()) as store:
+        store.update("Initech", predicate, "Bill")
+        assert store.ask(f"What is the {predicate.replace('_', ' ')} of Initech?").text == sentence
