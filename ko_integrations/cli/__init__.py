@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 from ko_integrations import __version__
 from ko_integrations.cli import bench, demo, experiment, facts, house, transfer
 from ko_integrations.cli.options import EmbedderName, Index, Namespace, Store
-from ko_integrations.cli.output import escape, stderr
+from ko_integrations.cli.output import escape, one_line, stderr
 from ko_integrations.errors import KOError
 
 __all__ = ["app", "main"]
@@ -23,7 +23,7 @@ class _Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except KOError as error:
-            stderr.print(f"[bold red]error:[/] {escape(str(error))}", soft_wrap=True)
+            stderr.print(f"[bold red]error:[/] {escape(one_line(error))}", soft_wrap=True)
             raise typer.Exit(2) from error
 
 

@@ -83,7 +83,8 @@ def get(
     elif found:
         print_versions(found)
     if not found:
-        stderr.print("no value")
+        asked = subject if predicate is None else f"{subject} {predicate}"
+        stderr.print(f"nothing holds{' then' if as_of or known_at else ''}: {escape(asked)}")
         raise typer.Exit(1)
 
 
@@ -101,6 +102,9 @@ def search(
     with advancing("indexing what waits") as advance:
         store.drain(progress=advance)
     hits = store.read(query, k, **when)
+    degraded = store.stats().degraded
+    if degraded is not None:
+        stderr.print(f"[yellow]note:[/] searched without the index: {escape(degraded)}", soft_wrap=True)
     if json:
         return print_json(hits)
     print_versions([hit.ko for hit in hits], scores=[hit.score for hit in hits])
@@ -157,7 +161,10 @@ def retract(
     ended = store.retract(subject, predicate, member, at=moment(at, "at"), source=source)
     if json:
         return print_json(ended)
-    console.print("\n".join(f"retracted: {escape(str(ko))}" for ko in ended) or "nothing held then")
+    console.print(
+        "\n".join(f"retracted: {escape(str(ko))}" for ko in ended)
+        or f"nothing held{' then' if at else ''}: {escape(f'{subject} {predicate}')}"
+    )
     return None
 
 
@@ -209,12 +216,15 @@ def _has_terminal() -> bool:
 
 
 def _print_erasure(report: "EraseReport") -> None:
+    if not report.erased and not report.remaining:
+        return console.print("nothing was stored there")
     console.print(
         f"erased from {report.erased} slot(s); "
-        + ("no byte is left" if report.complete else "not everywhere:")
+        + ("no byte is left" if report.complete else "bytes may live on in:")
     )
     for place in report.remaining:
-        console.print(f"  {escape(place)}")
+        console.print(f"  {escape(place)}", soft_wrap=True)
+    return None
 
 
 @with_store

@@ -32,6 +32,7 @@ def verify(store: "KnowledgeStore", json: AsJson = False) -> None:
     if json:
         print_json(report)
     else:
+        console.print("[green]ok[/]: log and index agree" if report.ok else "[bold red]not ok[/]")
         print_mapping(plain(report))
     if not report.ok:
         raise typer.Exit(1)

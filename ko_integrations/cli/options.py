@@ -48,6 +48,8 @@ AsOf = Annotated[str | None, typer.Option("--as-of", help="What held then (ISO 8
 KnownAt = Annotated[str | None, typer.Option("--known-at", help="What the store knew then.")]
 ValueType = Literal["text", "int", "float", "bool", "date", "datetime", "quantity", "json"]
 
+_EXAMPLES = {"bool": "yes", "date": "2025-03-18", "quantity": "'3 cm'", "json": """'{"a": 1}'"""}
+
 
 def with_store(function: Callable[..., None]) -> Callable[..., None]:
     """Give a command the store options; `function` takes the opened store as its first argument."""
@@ -92,6 +94,8 @@ def opened(
     if embedder is not None:
         options["embedder"] = make_embedder(embedder)
     if index is not None:
+        if "://" not in index:
+            raise InvalidInputError("--index", f"expected a URL, as in http://localhost:8000, got {index!r}")
         options["index"] = index
     opened_store = KnowledgeStore.open(store or DEFAULT_STORE, **options)
     try:
@@ -145,4 +149,8 @@ def value_of(text: str, kind: ValueType) -> Value:
     except (ValueError, KeyError, JSONDecodeError) as error:
         if isinstance(error, InvalidInputError):
             raise
-        raise InvalidInputError("object", f"{text!r} is not a {kind}") from error
+        article = "an" if kind == "int" else "a"
+        example = _EXAMPLES.get(kind)
+        raise InvalidInputError(
+            "object", f"{text!r} is not {article} {kind}" + (f", as in {example}" if example else "")
+        ) from error

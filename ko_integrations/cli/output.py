@@ -19,6 +19,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from ko_integrations.errors import IndexMismatchError
 from ko_integrations.types import KnowledgeObject
 
 if TYPE_CHECKING:
@@ -73,6 +74,15 @@ def cells(ko: KnowledgeObject) -> tuple[str, ...]:
     )  # fmt: skip
 
 
+def one_line(error: Exception) -> str:
+    """Return what an error says as one line, in terms of the command line."""
+    text = " ".join(line.strip() for line in str(error).splitlines())
+    if isinstance(error, IndexMismatchError):
+        text = text.replace("call rebuild_index(embedder=...)", "run `ko rebuild --encode-with MODEL`")
+        text = text.replace("open it with the first", "name the first with --embedder")
+    return text
+
+
 def escape(text: str) -> str:
     """Keep stored text from being read as rich's markup."""
     from rich.markup import escape
@@ -89,8 +99,17 @@ def print_mapping(data: Mapping[str, Any]) -> None:
     """Print names and values in two columns."""
     table = Table.grid(padding=(0, 2))
     for key, value in data.items():
-        table.add_row(key.replace("_", " "), escape(str(value)))
+        table.add_row(key.replace("_", " "), escape(_said(value)))
     console.print(table)
+
+
+def _said(value: Any) -> str:
+    """Return a value of a mapping for people: nothing is a dash, a list its members."""
+    if value is None or value == []:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def print_rows(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

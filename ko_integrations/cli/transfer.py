@@ -138,7 +138,10 @@ def _fact(row: dict[str, Any], columns: Columns, defaults: dict[str, Any]) -> Fa
     values = {name: cell(name) for name in columns}
     for name in ("subject", "predicate", "object"):
         if values[name] is None:
-            raise InvalidInputError(name, f"no value in column {columns[name]!r}")
+            if columns[name] in row:
+                raise InvalidInputError(name, f"no value in column {columns[name]!r}")
+            there = ", ".join(str(column) for column in row if column is not None)
+            raise InvalidInputError(name, f"no column {columns[name]!r}, but {there}; see --{name}-column")
     starts, ends = (
         None if values[name] is None else parse_moment(str(values[name]), name)
         for name in ("valid_from", "valid_to")
@@ -214,7 +217,10 @@ def export(
     else:
         written = _write_csv(store.snapshot(as_of=moment(as_of, "as_of")), file)
     if json:
-        print_json({"format": kind, "written": written})
+        return print_json({"format": kind, "written": written})
+    what = "assertion(s) and alias(es)" if kind == "jsonl" else "fact(s)"
+    stderr.print(f"wrote {written} {what}")
+    return None
 
 
 def _write_csv(versions: Iterable[KnowledgeObject], file: IO[str]) -> int:

@@ -1,0 +1,75 @@
+"""What the command line says to people."""
+
+import pytest
+
+
+def test_verify_gives_its_verdict_first_and_no_python(ko):
+    ko("update", "Alice", "desk", "north")
+    printed = ko("verify").stdout
+    assert printed.startswith("ok: log and index agree")
+    assert "[]" not in printed
+    assert "None" not in printed + ko("stats").stdout
+    assert "indexed     yes" in ko("stats").stdout
+
+
+def test_what_is_not_there_is_named(ko):
+    assert ko("get", "Alice", "desk", code=1).stderr == "nothing holds: Alice desk\n"
+    assert ko("get", "Alice", "--as-of", "2010", code=1).stderr == "nothing holds then: Alice\n"
+    assert ko("retract", "Alice", "desk").stdout == "nothing held: Alice desk\n"
+    assert ko("erase", "Alice", "--yes").stdout == "nothing was stored there\n"
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "said"),
+    [
+        ("int", "old", "object: 'old' is not an int"),
+        ("date", "1980", "object: '1980' is not a date, as in 2025-03-18"),
+        ("quantity", "180cm", "object: '180cm' is not a quantity, as in '3 cm'"),
+    ],
+)
+def test_a_value_that_cannot_be_read_shows_one_that_can(ko, kind, text, said):
+    assert ko("update", "Alice", "x", text, "--type", kind, code=2).stderr == f"error: {said}\n"
+
+
+def test_an_index_without_a_scheme_is_no_folder(ko):
+    assert "http://localhost:8000" in ko("--index", "127.0.0.1:8000", "stats", code=2).stderr
+
+
+def test_a_search_without_its_index_says_so(ko):
+    ko("update", "Alice", "desk", "north")
+    result = ko("--index", "http://127.0.0.1:9", "search", "desk")
+    assert "north" in result.stdout
+    assert "searched without the index" in result.stderr
+
+
+def test_another_model_is_told_in_terms_of_the_command_line(ko):
+    ko("update", "Alice", "desk", "north")
+    ko("search", "desk")
+    said = ko("search", "desk", "--embedder", "all-MiniLM-L6-v2", code=2).stderr
+    assert "`ko rebuild --encode-with MODEL`" in said
+    assert "rebuild_index" not in said
+
+
+def test_an_error_of_several_lines_is_one(ko):
+    said = ko("--store", "postgresql+psycopg://ko@127.0.0.1:9/ko", "get", "Alice", code=2).stderr
+    assert said.startswith("error: ")
+    assert said.count("\n") == 1
+
+
+def test_a_column_that_is_not_there_is_told_from_an_empty_cell(ko, tmp_path):
+    file = tmp_path / "employees.csv"
+    file.write_text("name,employer\nAnn,\n")
+    said = ko("import", file, code=2).stderr
+    assert "row 1: subject: no column 'subject', but name, employer; see --subject-column" in said
+    said = ko(
+        "import", file, "--subject-column", "name", "--predicate", "employer",
+        "--object-column", "employer", code=2,
+    ).stderr  # fmt: skip
+    assert "row 1: object: no value in column 'employer'" in said
+
+
+def test_an_export_says_how_much_it_wrote(ko, tmp_path):
+    ko("update", "Alice", "desk", "north")
+    result = ko("export", tmp_path / "facts.csv")
+    assert (result.stdout, result.stderr) == ("", "wrote 1 fact(s)\n")
+    assert ko("export", "-").stderr.endswith("wrote 1 assertion(s) and alias(es)\n")
