@@ -15,11 +15,13 @@ from llama_index.core.schema import QueryBundle
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.llama_index.events import dispatcher
 from ko_integrations.llama_index.retriever import AskedBundle, KORetriever
+from ko_integrations.memory.prompt import told_line
 from ko_integrations.store import KnowledgeStore
 from ko_integrations.types import Answer
 
 __all__ = ["KOQueryEngine"]
 
+UNSURE = "No sure answer. On record:"
 NOTHING = "Nothing is on record that answers this."
 
 
@@ -97,9 +99,10 @@ class KOQueryEngine(RetrieverQueryEngine):
             CBEventType.QUERY, payload={EventPayload.QUERY_STR: asked.query_str}
         ) as event:
             nodes = self.retrieve(asked)
-            told = [node.text for node in nodes if node.metadata.get("route") == "subject"]
+            told = [told_line(node.metadata) for node in nodes if node.metadata.get("route") == "subject"]
             first = nodes[0].text if nodes and asked.answer is None else ""
-            text = "\n".join(told) or (asked.answer.text if asked.answer else first) or NOTHING
+            said = asked.answer.text if asked.answer else first
+            text = "\n".join([UNSURE, *told]) if told else said or NOTHING
             response = Response(response=text, source_nodes=nodes)
             event.on_end(payload={EventPayload.RESPONSE: response})
         return response

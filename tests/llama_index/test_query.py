@@ -278,3 +278,16 @@ def test_bad_routes_are_errors() -> None:
     for no_router in (3, Router):
         with pytest.raises(InvalidInputError, match="router"):
             KOSelector(no_router)
+
+
+def test_without_an_answer_what_held_and_what_holds_are_told_apart(patient: KnowledgeStore) -> None:
+    told = str(KOQueryEngine(store=patient).query("Who is M.R.'s physician?"))
+    assert told.startswith("No sure answer. On record:\n")
+    assert '"3 cm" (from 2025-01-14 to 2025-03-14)' in told
+    assert '"1.2 cm" (since 2025-03-14)' in told
+
+
+def test_a_path_is_no_store() -> None:
+    for adapter in (KOQueryEngine, KORetriever, KOVectorStore, KOSelector):
+        with pytest.raises(InvalidInputError, match="open it first"):
+            adapter(store="handbook/")
