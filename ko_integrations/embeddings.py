@@ -62,6 +62,10 @@ def as_embedder(embedder: Any) -> Embedder:
         if _has(embedder, "embed_query"):
             return _Adapted(name, embedder, lambda text: embedder.embed_query([text])[0])
         return _Adapted(name, embedder, None)
+    if isinstance(embedder, str):
+        raise InvalidInputError(
+            "embedder", f"a model is named so: embedder=SentenceTransformerEmbedder({embedder!r})"
+        )
     raise InvalidInputError(
         "embedder",
         "expected an Embedder, LangChain Embeddings, a LlamaIndex BaseEmbedding, a Chroma embedding function "

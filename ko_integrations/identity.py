@@ -171,7 +171,9 @@ def _canonical(value: Any, field: str) -> str:
             return f"q:{_canonical(value.value, field)[2:]} {unicodedata.normalize('NFC', value.unit)}"
         case Mapping() | list() | tuple():
             return "j:" + json.dumps(_canonical_json(value, field), ensure_ascii=False, separators=(",", ":"))
-    raise InvalidInputError(field, f"a {type(value).__name__} is not a value a fact can hold")
+    if value is None:
+        raise InvalidInputError(field, "None is not a value a fact can hold; `retract` ends a fact")
+    raise InvalidInputError(field, f"{type(value).__name__} is not a type of value a fact can hold")
 
 
 def _canonical_json(value: Any, field: str) -> Any:

@@ -1,7 +1,7 @@
 """The reads of one namespace: exact, in time, by meaning."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from ko_integrations import writing
@@ -50,7 +50,9 @@ class FactView:
     Every method sees exactly this namespace. Each has a twin `a...` for async code.
     """
 
-    def __init__(self, handle: Handle, namespace: Namespace, *, opener: bool = False) -> None:
+    def __init__(self, handle: Handle, namespace: Namespace = (), *, opener: bool = False) -> None:
+        if not isinstance(handle, Handle):
+            raise InvalidInputError("handle", "a store is opened with KnowledgeStore.open(...)")
         self._handle = handle
         self._namespace = namespace
         self._opener = opener
@@ -271,6 +273,8 @@ class FactView:
         handle = self._handle.check()
         if isinstance(cursor, bool):
             raise InvalidInputError("cursor", "expected a number or a time, got a bool")
+        if not isinstance(cursor, int | date):  # a datetime is a date
+            raise InvalidInputError("cursor", f"expected a cursor or a time, got {type(cursor).__name__}")
         if not isinstance(cursor, int):
             cursor = handle.log.sequence_at(to_micros(cursor, "cursor"))
         last, mine = _count("cursor", cursor, 0), list[Event]()

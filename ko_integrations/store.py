@@ -29,9 +29,21 @@ from ko_integrations.types import (
 from ko_integrations.upkeep import VerifyReport, rebuild, verify
 from ko_integrations.vocabulary import Vocabulary
 
-__all__ = ["KnowledgeStore"]
+__all__ = ["KnowledgeStore", "expect_store"]
 
 _PAGE = 1_000
+
+
+def expect_store(store: Any) -> "KnowledgeStore":
+    """Return `store`, for adapters that are given one.
+
+    Raises:
+        InvalidInputError: it is something else, for example the path of a store.
+    """
+    if isinstance(store, KnowledgeStore):
+        return store
+    opening = f"; open it first: KnowledgeStore.open({store!r})" if isinstance(store, str | PathLike) else ""
+    raise InvalidInputError("store", f"expected a KnowledgeStore, got {type(store).__name__}{opening}")
 
 
 class KnowledgeStore(FactView):
@@ -98,6 +110,9 @@ class KnowledgeStore(FactView):
     def namespace(self, *parts: str) -> "KnowledgeStore":
         """Return a view bound to exactly the namespace `parts` below this one. Closing it closes nothing."""
         self._handle.check()
+        if len(parts) == 1 and isinstance(parts[0], tuple | list):
+            said = ", ".join(map(repr, parts[0]))
+            raise InvalidInputError("namespace", f"give its segments one by one: namespace({said})")
         return KnowledgeStore(self._handle, (*self._namespace, *check_namespace(parts)))
 
     def close(self) -> None:

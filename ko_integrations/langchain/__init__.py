@@ -7,7 +7,7 @@ from ko_integrations.lazy import load
 if TYPE_CHECKING:
     from ko_integrations.langchain.chain import create_ko_chain
     from ko_integrations.langchain.compiler import create_ko_compiler, create_ko_parser
-    from ko_integrations.langchain.conversation import KOConversationMemory
+    from ko_integrations.langchain.conversation import KOConversationMemory as KOConversationMemory
     from ko_integrations.langchain.graph_store import KOLangGraphStore
     from ko_integrations.langchain.ingest import ko_ingest
     from ko_integrations.langchain.middleware import KOMemoryMiddleware
@@ -37,9 +37,9 @@ _NEEDS = {
     "langgraph": ("langgraph", "langchain"),
 }
 
+# Not `KOConversationMemory`, which needs an extra of its own: `import *` must work without.
 __all__ = [
     "FastWeightRetriever",
-    "KOConversationMemory",
     "KOLangGraphStore",
     "KOMemoryMiddleware",
     "KORetriever",

@@ -26,7 +26,7 @@ from ko_integrations.embeddings import as_embedder
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.langchain.items import StoredItem, delete_item, item_history, put_item, touch_item
 from ko_integrations.langchain.search_items import list_namespaces, read_item, search_items
-from ko_integrations.store import KnowledgeStore
+from ko_integrations.store import KnowledgeStore, expect_store
 from ko_integrations.times import Moment
 from ko_integrations.types import EraseReport
 
@@ -79,7 +79,7 @@ class KOLangGraphStore(BaseStore):
         Raises:
             InvalidInputError: `index` names another model than the store's.
         """
-        self.store = store
+        self.store = expect_store(store)
         self.ttl_config = ttl
         self.index_config = index or None
         self._paths: list[tuple[str, Any]] | None = None
@@ -99,6 +99,9 @@ class KOLangGraphStore(BaseStore):
         listed = list(ops)
         for op in listed:
             validate_op_namespace(op)
+            for field in ("namespace", "namespace_prefix"):
+                if isinstance(getattr(op, field, ()), str):
+                    raise InvalidInputError(field, "expected a tuple of strings, got one string")
         timed: dict[_Key, StoredItem] = {}
         results = [self._read(op, timed) for op in listed]
         self._write([op for op in listed if isinstance(op, PutOp)], list(timed.values()))

@@ -7,7 +7,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
 
 from ko_integrations.errors import InvalidInputError
-from ko_integrations.store import KnowledgeStore
+from ko_integrations.store import KnowledgeStore, expect_store
 
 __all__ = ["Namespacer", "Scope", "thread_of_run"]
 
@@ -28,7 +28,7 @@ class Scope:
     def __init__(self, store: KnowledgeStore, namespace: Namespacer | Sequence[str] | None = None) -> None:
         if isinstance(namespace, str):
             raise InvalidInputError("namespace", "expected separate strings or a callable, got one string")
-        self.store = store
+        self.store = expect_store(store)
         self._namespace = namespace
 
     def view(self, context: Any) -> KnowledgeStore:

@@ -23,7 +23,7 @@ from ko_integrations.memory.documents import (
 )
 from ko_integrations.memory.encoding import encode_query, encode_texts
 from ko_integrations.protocols import Embedder
-from ko_integrations.store import KnowledgeStore
+from ko_integrations.store import KnowledgeStore, expect_store
 from ko_integrations.times import Moment
 from ko_integrations.types import Hit, WriteResult
 
@@ -69,7 +69,7 @@ class KOVectorStore(VectorStore):
 
     def __init__(self, store: KnowledgeStore) -> None:
         """Work on the namespace that `store` is bound to."""
-        self.store = store
+        self.store = expect_store(store)
 
     @property
     def embeddings(self) -> Embeddings:

@@ -20,7 +20,7 @@ from ko_integrations.memory.documents import content_id
 from ko_integrations.memory.sources import Restated, Saying, restate
 from ko_integrations.memory.turns import context
 from ko_integrations.protocols import Extraction
-from ko_integrations.store import KnowledgeStore
+from ko_integrations.store import KnowledgeStore, expect_store
 from ko_integrations.times import parse_moment
 
 __all__ = ["FACTS", "SOURCE", "IngestReport", "KOCompilerTransform", "ko_ingest"]
@@ -130,6 +130,11 @@ def ko_ingest(
         InvalidInputError: the pipeline has a vector store or docstore of its own (they delete before they
             transform), or a node cannot be stored.
     """
+    expect_store(store)
+    if not isinstance(pipeline, IngestionPipeline):
+        raise InvalidInputError("pipeline", f"expected an IngestionPipeline, got {type(pipeline).__name__}")
+    if isinstance(documents, Document) or not all(isinstance(document, Document) for document in documents):
+        raise InvalidInputError("documents", "expected a sequence of Documents")
     if pipeline.vector_store is not None or pipeline.docstore is not None:
         raise InvalidInputError(
             "pipeline", "give it no vector_store and no docstore; the store takes their place"

@@ -12,7 +12,7 @@ from ko_integrations.filters import Where
 from ko_integrations.llama_index.events import QuestionRouted, dispatcher
 from ko_integrations.llama_index.nodes import to_scored_node
 from ko_integrations.memory.evidence import Evidence, gather
-from ko_integrations.store import KnowledgeStore
+from ko_integrations.store import KnowledgeStore, expect_store
 from ko_integrations.times import Moment
 from ko_integrations.types import Answer
 
@@ -55,7 +55,7 @@ class KORetriever(BaseRetriever):
         callback_manager: CallbackManager | None = None,
     ) -> None:
         """Read the namespace that `store` is bound to."""
-        self.store = store
+        self.store = expect_store(store)
         self.k = k
         self.where = where
         self.as_of = as_of

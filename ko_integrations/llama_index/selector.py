@@ -12,7 +12,7 @@ from llama_index.core.tools.types import ToolMetadata
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.llama_index.events import QuestionRouted, dispatcher
 from ko_integrations.memory.routing import Label, classifier_of, is_sure, routed_by
-from ko_integrations.store import KnowledgeStore
+from ko_integrations.store import KnowledgeStore, expect_store
 
 __all__ = ["KOSelector"]
 
@@ -41,7 +41,7 @@ class KOSelector(BaseSelector):
         if router is not None:
             classifier_of(router)
         self._router = router
-        self._store = store
+        self._store = None if store is None else expect_store(store)
         self._places: dict[Label, int] = {"factual": factual, "fuzzy": fuzzy}
 
     def _select(self, choices: Sequence[ToolMetadata], query: QueryBundle) -> SelectorResult:

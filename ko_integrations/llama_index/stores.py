@@ -5,7 +5,7 @@ from typing import Any
 
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.handle import MEMORY, opened_at
-from ko_integrations.store import KnowledgeStore
+from ko_integrations.store import KnowledgeStore, expect_store
 
 __all__ = ["find_store", "name_of"]
 
@@ -16,7 +16,7 @@ def name_of(store: KnowledgeStore) -> str:
     A folder's is its full path and a database's its URL, in any process; a store in memory has a name of its own,
     which is good as long as it is open.
     """
-    return store.handle.place
+    return expect_store(store).handle.place
 
 
 def find_store(
@@ -30,6 +30,7 @@ def find_store(
         InvalidInputError: neither a store nor a name, or a store in memory that is gone.
     """
     if store is not None:
+        expect_store(store)
         return store.namespace(*namespace) if namespace else store
     if name is None:
         raise InvalidInputError("store", "pass store=, or path= to open one")

@@ -6,6 +6,9 @@ import sys
 import pytest
 
 import ko_integrations.langchain as adapters
+from ko_integrations import KnowledgeStore
+from ko_integrations.embeddings import HashingEmbedder
+from ko_integrations.errors import InvalidInputError
 
 BLOCK = """
 import sys
@@ -15,6 +18,9 @@ class Block:
             raise ModuleNotFoundError("No module named " + repr(name), name=name)
 sys.meta_path.insert(0, Block())
 import ko_integrations.langchain as adapters
+from ko_integrations import KnowledgeStore
+from ko_integrations.embeddings import HashingEmbedder
+from ko_integrations.errors import InvalidInputError
 from ko_integrations.errors import MissingExtraError
 try:
     getattr(adapters, {name!r})
@@ -51,3 +57,23 @@ def test_all_is_sorted_and_complete() -> None:
         assert getattr(adapters, name) is not None
     with pytest.raises(AttributeError):
         _ = adapters.nothing
+
+
+def test_importing_everything_needs_no_classic_package() -> None:
+    code = BLOCK.format(blocked={"langchain_classic"}, name="ko_ingest")
+    code += "\nfrom ko_integrations.langchain import *\nprint(KOVectorStore.__name__)"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed == "KOVectorStore\n"
+
+
+def test_a_path_is_no_store() -> None:
+    for adapter in (adapters.KOMemoryMiddleware, adapters.KOVectorStore, adapters.KOLangGraphStore):
+        with pytest.raises(InvalidInputError, match="open it first"):
+            adapter(store="agent-memory/")
+
+
+def test_a_namespace_of_langgraph_is_no_string() -> None:
+    with KnowledgeStore.open(":memory:", embedder=HashingEmbedder()) as store:
+        items = adapters.KOLangGraphStore(store=store)
+        with pytest.raises(InvalidInputError, match="namespace: expected a tuple"):
+            items.put("memories", "profile", {"content": "Alice rows."})

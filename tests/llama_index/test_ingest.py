@@ -231,3 +231,22 @@ def test_a_pronoun_may_mean_whom_the_chunk_before_names(store: KnowledgeStore) -
     assert len([node for node in KOVectorStore(store=store).get_nodes() if node.ref_doc_id == "cv"]) > 1
     assert store.read_exact("Alice Meier", "employer").object.startswith("Acme")
     assert "Globex" not in str(facts(store))
+
+
+@pytest.mark.parametrize("documents", ["text", ["text"], doc("The CEO of Acme is Lee."), [None]])
+def test_what_is_no_sequence_of_documents_is_refused(documents: Any) -> None:
+    with (
+        KnowledgeStore.open(":memory:", embedder=HashingEmbedder()) as store,
+        pytest.raises(InvalidInputError, match="sequence of Documents"),
+    ):
+        ko_ingest(pipeline(store), store, documents)
+
+
+def test_swapped_arguments_are_named() -> None:
+    with KnowledgeStore.open(":memory:", embedder=HashingEmbedder()) as store:
+        with pytest.raises(
+            InvalidInputError, match="store: expected a KnowledgeStore, got IngestionPipeline"
+        ):
+            ko_ingest(store, pipeline(store), [])
+        with pytest.raises(InvalidInputError, match="pipeline"):
+            ko_ingest(store, store, [])
