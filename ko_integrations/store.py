@@ -1,5 +1,6 @@
 """`KnowledgeStore`: facts that supersede each other, addressed by slot, questioned in time and by meaning."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
@@ -29,9 +30,10 @@ from ko_integrations.types import (
 from ko_integrations.upkeep import VerifyReport, rebuild, verify
 from ko_integrations.vocabulary import Vocabulary
 
-__all__ = ["KnowledgeStore", "expect_store"]
+__all__ = ["KnowledgeStore"]
 
 _PAGE = 1_000
+_PASSWORD = re.compile(r"(?<=://)(?P<user>[^:/@]*):[^/]*@")
 
 
 def expect_store(store: Any) -> "KnowledgeStore":
@@ -127,7 +129,9 @@ class KnowledgeStore(FactView):
         self.close()
 
     def __repr__(self) -> str:
-        return f"KnowledgeStore({self._handle.where!r}, namespace={self._namespace!r})"
+        where = _PASSWORD.sub(r"\g<user>:***@", self._handle.where)
+        view = f", namespace={self._namespace!r}" if self._namespace else ""
+        return f"KnowledgeStore({where!r}{view}{', closed' if self._handle.closed else ''})"
 
     # -- writing --------------------------------------------------------------------------------------------
     def update(

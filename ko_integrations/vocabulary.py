@@ -253,6 +253,9 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self._predicates)
 
+    def __repr__(self) -> str:
+        return f"Vocabulary({len(self)} predicates, mode={self.mode!r})"
+
     def __contains__(self, name: str) -> bool:
         return normalize_predicate(name) in self._names
 

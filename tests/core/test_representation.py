@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ko_integrations import KnowledgeStore, Quantity
+from ko_integrations import KnowledgeStore, Quantity, Vocabulary
 from ko_integrations.embeddings import HashingEmbedder
 
 
@@ -60,3 +60,28 @@ def test_a_hit_and_an_answer_are_short_and_print_as_sentences(store):
     assert repr(store.ask("What is Alice's shoe size?")).startswith(
         "Answer(value=None, route='abstain', conf"
     )
+
+
+def test_a_store_shows_where_it_is_whose_and_whether_it_is_open(store):
+    assert repr(store) == "KnowledgeStore(':memory:')"
+    assert repr(store.namespace("acme")) == "KnowledgeStore(':memory:', namespace=('acme',))"
+    store.close()
+    assert repr(store) == "KnowledgeStore(':memory:', closed)"
+
+
+@pytest.mark.parametrize(
+    ("where", "shown"),
+    [
+        ("postgresql://ko:s3cr3t@db.example:5432/ko", "postgresql://ko:***@db.example:5432/ko"),
+        ("postgresql://ko:s3@cr:3t@db.example/ko", "postgresql://ko:***@db.example/ko"),
+        ("postgresql://ko@db.example:5432/ko", "postgresql://ko@db.example:5432/ko"),
+        ("memory/", "memory/"),
+    ],
+)
+def test_a_store_does_not_show_its_password(store, where, shown):
+    store.handle.where = where
+    assert repr(store) == f"KnowledgeStore({shown!r})"
+
+
+def test_a_vocabulary_shows_its_size():
+    assert repr(Vocabulary(mode="strict")) == "Vocabulary(0 predicates, mode='strict')"
