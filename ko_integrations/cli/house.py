@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ko_integrations.cli.options import AsJson, make_embedder, with_store
-from ko_integrations.cli.output import advancing, console, plain, print_json, print_mapping, stderr
+from ko_integrations.cli.output import advancing, console, escape, plain, print_json, print_mapping, stderr
 
 if TYPE_CHECKING:
     from ko_integrations.store import KnowledgeStore
@@ -51,4 +51,9 @@ def rebuild(
     embedder = None if encode_with is None else make_embedder(encode_with)
     with advancing("rebuilding") as advance:
         count = store.rebuild_index(embedder=embedder, progress=advance)
-    print_json({"records": count}) if json else console.print(f"rebuilt, {count} record(s)")
+    if json:
+        return print_json({"records": count})
+    console.print(f"rebuilt, {count} record(s)")
+    if encode_with is not None:
+        stderr.print(f"from now on it is opened with --embedder {escape(encode_with)}", soft_wrap=True)
+    return None

@@ -73,3 +73,9 @@ def test_an_export_says_how_much_it_wrote(ko, tmp_path):
     result = ko("export", tmp_path / "facts.csv")
     assert (result.stdout, result.stderr) == ("", "wrote 1 fact(s)\n")
     assert ko("export", "-").stderr.endswith("wrote 1 assertion(s) and alias(es)\n")
+
+
+def test_a_rebuild_with_another_model_says_how_to_open_the_store_from_then_on(ko):
+    ko("update", "Alice", "desk", "north")
+    assert ko("rebuild").stderr == ""
+    assert ko("rebuild", "--encode-with", "hashing").stderr.endswith("--embedder hashing\n")
