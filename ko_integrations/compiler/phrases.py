@@ -4,8 +4,8 @@ import re
 
 from ko_integrations.compiler.dates import Adjunct
 from ko_integrations.compiler.reading import STRONG, ClauseReader, Reading
+from ko_integrations.compiler.referents import Referents
 from ko_integrations.compiler.relations import RelationFinder
-from ko_integrations.compiler.statements import Statements
 
 __all__ = ["PhraseReader"]
 
@@ -46,10 +46,10 @@ _SHOWED = re.compile(
 
 
 class PhraseReader:
-    """Reads clauses that say more than a clause reader takes at once; `statements` tell what they leave out."""
+    """Reads clauses that say more than a clause reader takes at once; `referents` tell whom they leave out."""
 
-    def __init__(self, clauses: ClauseReader, relations: RelationFinder, statements: Statements) -> None:
-        self._clauses, self._relations, self._statements = clauses, relations, statements
+    def __init__(self, clauses: ClauseReader, relations: RelationFinder, referents: Referents) -> None:
+        self._clauses, self._relations, self._referents = clauses, relations, referents
 
     def readings(self, text: str, adjunct: Adjunct | None) -> list[tuple[Reading, Adjunct | None]]:
         """Return the readings of a clause and their times; `adjunct` is the clause without its time."""
@@ -130,9 +130,9 @@ class PhraseReader:
     def _elliptic(self, text: str) -> str:
         """ "... and my brother's is Y": the noun of the statement before it is understood."""
         match = _POSSESSIVE_ALONE.match(text)
-        if match is None or self._statements.predicate is None:
+        if match is None or self._referents.predicate is None:
             return ""
-        return f"{match['owner']} {self._statements.predicate.replace('_', ' ')} is {match['value']}"
+        return f"{match['owner']} {self._referents.predicate.replace('_', ' ')} is {match['value']}"
 
     def _tail(self, text: str) -> list[tuple[Reading, Adjunct | None]]:
         """Read "3 cm mass in the right lobe" as a mass of 3 cm, and the mass in the right lobe."""
@@ -152,8 +152,8 @@ class PhraseReader:
         declared = self._clauses.vocabulary.get(match["noun"].lower()) if match else None
         if match is None or declared is None or not declared.subject_kinds:
             return []
-        topic = self._statements.discourse.topic(declared.subject_kinds)
-        if topic is None or topic == self._statements.speaker:
+        topic = self._referents.discourse.topic(declared.subject_kinds)
+        if topic is None or topic == self._referents.speaker:
             return []
         reading = self.reading(f"{topic}'s {match['noun'].lower()} {match['rest']}")
         if reading is None or (reading.subject, reading.predicate) != (topic, declared.name):

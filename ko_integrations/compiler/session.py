@@ -109,7 +109,8 @@ class Session:
         self.reader, self.said_at = reader, said_at
         self.clauses, self.splitter = clauses, splitter
         self.statements = Statements(reader, said_at, clauses)
-        self.phrases = PhraseReader(clauses, relations, self.statements)
+        self.referents = self.statements.referents
+        self.phrases = PhraseReader(clauses, relations, self.referents)
         self.missed: list[NotUnderstood] = []
         self.corrections = Corrections(self.statements, splitter.finite)
         self._unnamed = ""
@@ -143,11 +144,11 @@ class Session:
         if sentence.speaker is None:
             self.missed.append(NotUnderstood(text=sentence.text, reason="said by a machine"))
             return
-        self.statements.speaker = sentence.speaker
+        self.referents.speaker = sentence.speaker
         self.statements.begun = len(self.statements.found)
-        self.statements.listed = sentence.alone
+        self.referents.listed = sentence.alone
         if sentence.alone:
-            self.statements.start_afresh()
+            self.referents.start_afresh()
             self._told_of = None
         said = _EMOJI.sub(" ", sentence.text).strip()
         body = self._bridged(plain(said))
@@ -170,7 +171,7 @@ class Session:
         before = len(self.statements.found)
         if reason is None or self._title_speaks(body, reason):
             reason = None
-            for part in told(body, self.statements.is_relation):
+            for part in told(body, self.referents.is_relation):
                 reason = self._read(part, sentence.text) or reason
             reason = reason or "no statement recognised"
             if _STATING_TAIL.match(core.tail) and no_statement(plain(core.tail)) is None:
@@ -187,7 +188,7 @@ class Session:
         if self._unnamed and (named := _ITS_NAME.match(body)):
             body, self._unnamed = f"My {self._unnamed} is {named['name']}", ""
         elif match := _ACQUIRED.search(body):
-            self._unnamed = match["noun"] if self.statements.is_relation(match["noun"]) else ""
+            self._unnamed = match["noun"] if self.referents.is_relation(match["noun"]) else ""
         return body
 
     def _mention(self, text: str) -> None:
@@ -197,8 +198,8 @@ class Session:
             names = names[1:]  # "Tumor size was ..." names no Tumor
         for name in reversed(names):
             placed = re.search(rf"\b(?:in|at|from|near) (?:the )?{re.escape(name)}", text)
-            self.statements.discourse.mention(name, ("place",) if placed else ())
-        self.statements.mention_relations(text)
+            self.referents.discourse.mention(name, ("place",) if placed else ())
+        self.referents.mention_relations(text)
 
     def _begins_with_noun(self, text: str) -> bool:
         """Whether the first two words are one noun of the vocabulary."""
@@ -252,7 +253,7 @@ class Session:
             reason = self._clause(part, source) or reason
             if len(parts) > 1 and len(self.statements.found) == stated:
                 self._mention(part)
-                self.statements.turn_to(part, names_in(part))
+                self.referents.turn_to(part, names_in(part))
         if len(self.statements.found) == before and len(parts) > 1:
             reason = self._clause(body, source) or reason
         return reason
@@ -264,7 +265,7 @@ class Session:
             return "no statement recognised"
         if _NEGATION.search(text):
             return self._negated(text, source)
-        if (aged := _IS_NUMBER.match(text)) and self.statements.is_living(aged["who"]):
+        if (aged := _IS_NUMBER.match(text)) and self.referents.is_living(aged["who"]):
             text = f"{text} years old"
         if event := _RESCHEDULED.match(text):
             text = self._rescheduled(event) or text

@@ -1,41 +1,30 @@
-"""A reading to the statements that a store can take: who is meant, which values, what they end."""
+"""A reading to the statements that a store can take: which values, of when, and what they end."""
 
 import re
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Literal
 
 from ko_integrations.compiler.clauses import ANTECEDENT
 from ko_integrations.compiler.dates import Adjunct
-from ko_integrations.compiler.discourse import TITLES, Discourse
 from ko_integrations.compiler.reading import STRONG, ClauseReader, Reading
-from ko_integrations.compiler.text import FIRST_PERSON, INHERITED, PRONOUNS
+from ko_integrations.compiler.referents import Referents
+from ko_integrations.compiler.text import INHERITED
 from ko_integrations.compiler.values import clean, items, value_of
 from ko_integrations.identity import normalize_name, normalize_predicate
-from ko_integrations.kinds import (
-    CLOSED_KINDS,
-    country_named,
-    demonym_of,
-    kin_among,
-    kinds_of,
-    office_of,
-)
+from ko_integrations.kinds import CLOSED_KINDS, kinds_of, office_of
 from ko_integrations.protocols import Extraction, FactReader
 from ko_integrations.types import Value
+from ko_integrations.vocabulary import Predicate
 
 __all__ = ["Statements"]
 
-_UNTITLED = re.compile(r"^(?:[A-Z]\.[ -]?)+(?:[A-Z][\w'’-]+)?$|^[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?$")
-"""Initials, or a name of one or two words: what somebody is called for short."""
 _PACKED = re.compile(
     r" and (?:its|his|her|their) |\w-(?:based|born|owned|headquartered) (?=[A-Z])|^[A-Z]\S*(?: [A-Z]\S*)* (?:[a-z]\w+|CEO|CTO|CFO)(?: [a-z]\w+)? [A-Z]"
 )
 _RELATED = re.compile(
     r"^(?P<owner>(?i:my|our|his|her|their)|.+['’]s) (?P<noun>[a-z]+(?: [a-z]+)?),? (?P<name>[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*)$"
 )
-_LIVING = frozenset(("person", "animal"))
-_ALIVE = (("person",), ("animal",))
-_OWN = re.compile(r"\b(?:[Mm]y|[Oo]ur) (?:[a-z]+ )?(?P<noun>[a-z]+)\b")
-_RELATIVE_OF = re.compile(r"^(?P<owner>.+)['’]s (?:[a-z]+ )?(?P<noun>[a-z]+)$")
 _NO_NAME = re.compile(
     r"^(?=[a-z]|.*, )(?:.*[ ,])?(?:I|i|im|Im|we|you|he|she|they|it|my|me)(?:['’ ,]|$)|^[£$€¥] ?\d"
 )
@@ -54,8 +43,6 @@ _AGED = re.compile(r"^(?P<name>[^\W\d].*\S) \((?P<age>\d{1,3})\)$")
 """A person with the age behind the name: "Leo (9)"."""
 _TASTES = frozenset(("likes", "dislikes"))
 _RATHER_THAN = re.compile(r" (?:over|more than) \S+$")
-_OF_A_PEOPLE = frozenset(("head_of_state", "head_of_government", "president"))
-"""Offices that may be named by the people instead of the country ("King of the Belgians")."""
 _MEASURED_ON = frozenset(("ki", "ic50", "ec50", "kd"))
 _AGAINST = re.compile(r"^(?P<subject>.+?) (?:against|for|towards?|on|at) (?P<target>[^\s]+(?: [^\s]+)?)$")
 """Constants of a substance that belong to a pair: each target is a predicate of its own (`ki_egfr`)."""
@@ -64,58 +51,44 @@ _EVENT_DATES = {
     "author": "publication_date", "publisher": "publication_date", "invented_by": "discovery_date", "cause_of_death": "death_date",
 }  # fmt: skip
 """Events that happen once: the time of the statement is the time of the event, and a fact of its own."""
+_NO_SUBJECT = "no subject to take it for"
+_NO_OBJECT = "no object to take it for"
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """What the statements of one clause share: all but the value."""
+
+    subject: str
+    predicate: str
+    confidence: float
+    text: str
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+
+    def of(self, value: Value, kind: Literal["assert", "retract"] = "assert") -> Extraction:
+        return Extraction(
+            subject=self.subject, predicate=self.predicate, object=value, kind=kind, confidence=self.confidence,
+            text=self.text, valid_from=self.valid_from, valid_to=self.valid_to,
+        )  # fmt: skip
 
 
 @dataclass(slots=True)
 class Statements:
-    """The statements of one text so far, and what its clauses may refer to.
-
-    `subject`, `object` and `predicate` are those of the clause before: what "and works at ..." and
-    "..., which is based in ..." go on from.
-    """
+    """The statements of one text so far; `referents` are those whom its clauses may mean."""
 
     reader: FactReader
     said_at: datetime
     clauses: ClauseReader
     found: list[Extraction] = field(default_factory=list)
-    discourse: Discourse = field(default_factory=Discourse)
-    speaker: str = "user"
-    subject: str | None = None
-    object: str | None = None
-    predicate: str | None = None
-    countries: dict[str, str] = field(default_factory=dict)
-    titled: dict[str, str] = field(default_factory=dict)
+    referents: Referents = field(init=False)
     begun: int = 0
     """Number of statements before the sentence being read."""
-    listed: bool = False
-    """Whether the sentence is an item of a list, which says names in full."""
 
-    def start_afresh(self) -> None:
-        """Forget whom the text spoke of: an item of a list refers to nothing before it."""
-        self.discourse, self.countries = Discourse(), {}
+    def __post_init__(self) -> None:
+        self.referents = Referents(self.reader, self.found)
 
-    def is_relation(self, noun: str) -> bool:
-        """Return whether `noun` says who somebody is to another, or which animal ("sister", "boss", "dog")."""
-        declared = self.reader.vocabulary.get(noun)
-        return declared is not None and not _LIVING.isdisjoint(declared.object_kinds)
-
-    def is_living(self, name: str) -> bool:
-        """Return whether `name` is a person's or an animal's, by the text or by whose relation is stored."""
-        if (own := _OWN.fullmatch(name)) is not None:
-            return self.is_relation(own["noun"])
-        if self.discourse.is_person(name):
-            return True
-        stated = [(item.predicate, item.object) for item in self.found]
-        stated += [(ko.predicate, ko.object) for ko in self.reader.facts_naming(name)]
-        return any(value == name and self.is_relation(predicate) for predicate, value in stated)
-
-    def mention_relations(self, text: str) -> None:
-        """Remember "my mother" of a clause that stated nothing: a pronoun may mean her."""
-        for match in _OWN.finditer(text):
-            if self.is_relation(match["noun"]):
-                known = self.discourse.resolve(f"my {match['noun']}", self.speaker)
-                self.discourse.mention(self._kin(known) if known else "", ("person",))
-
+    # -- what a clause states --------------------------------------------------------------------------------
     def add(
         self, reading: Reading, source: str, adjunct: Adjunct | None, *, holds: bool = False
     ) -> str | None:
@@ -124,7 +97,7 @@ class Statements:
         `holds` says that the value holds when it is told: where another is stored that began later than the
         time given, the value is stated once more for the moment of telling, so that it becomes the head.
         """
-        if reading.subject in ("They", "they") and (both := self.discourse.pair()):
+        if reading.subject in ("They", "they") and (both := self.referents.discourse.pair()):
             reasons = [
                 self.add(replace(reading, subject=name), source, adjunct, holds=holds) for name in both
             ]
@@ -133,63 +106,35 @@ class Statements:
         if (
             not subject
             or _NO_NAME.search(subject)
+            or subject.lower() in _GENERIC
             or reading.inverted
             and self._is_no_bearer(subject, reading)
         ):
-            return "no subject to take it for"
-        if subject.lower() in _GENERIC:
-            return "no subject to take it for"
+            return _NO_SUBJECT
         predicate = office_of(reading.predicate, subject)
         if predicate in _MEASURED_ON and (measured := _AGAINST.match(subject)):
             subject, predicate = measured["subject"], f"{predicate}_{normalize_predicate(measured['target'])}"
         values = self.values(predicate, reading.object)
         if not values:
-            return "no object to take it for"
-        declared = self.reader.vocabulary.get(predicate)
-        for number, value in enumerate(values):
-            if declared and "person" in declared.object_kinds and (aged := _AGED.match(str(value))):
-                value = values[number] = aged["name"]
-                self._state(Extraction(subject=value, predicate="age", object=int(aged["age"]), confidence=_confidence(reading), text=source))  # fmt: skip
-            self._end_excluded(subject, declared.excludes if declared else None, value, source, adjunct)
-            self._state(
-                Extraction(
-                    subject=subject, predicate=predicate, object=value, confidence=_confidence(reading), text=source,
-                    valid_from=adjunct.valid_from if adjunct else None, valid_to=adjunct.valid_to if adjunct else None,
-                )
-            )  # fmt: skip
-            if holds and adjunct and adjunct.valid_from:
-                self._hold(subject, predicate, value, adjunct.valid_from)
-        if adjunct and adjunct.valid_from and predicate in _EVENT_DATES:
-            self._date_event(subject, _EVENT_DATES[predicate], adjunct, source, _confidence(reading))
-        self._remember(subject, reading, values)
+            return _NO_OBJECT
+        claim = _Claim(subject, predicate, _confidence(reading), source, *_interval(adjunct))
+        values = [self._assert(claim, value, holds=holds) for value in values]
+        self._date_event(claim, adjunct)
+        self.referents.remember(subject, reading, values)
         return None
 
-    def _is_no_bearer(self, subject: str, reading: Reading) -> bool:
-        """Whether what comes last in a clause is known to be of a kind that has no such fact (who "writes Python")."""
-        declared = self.reader.vocabulary.get(reading.predicate)
-        kinds = kinds_of(items(subject)[0]) or kinds_of(subject.split(" ", 1)[0])
-        wanted = set(declared.subject_kinds) if declared else set()
-        return (
-            bool(kinds and wanted) and kinds <= CLOSED_KINDS | {"number", "quantity"} and not kinds & wanted
-        )
-
-    def _hold(self, subject: str, predicate: str, value: Value, since: datetime) -> None:
-        """State again, for now, what was just stated for `since`, if something else is known from later on."""
-        if self.reader.vocabulary.cardinality(predicate) == "set":
-            return
-        later = [ko for ko in self.reader.read_values(subject, predicate) if ko.valid_from > since]
-        if any(ko.object != value for ko in later):
-            self.found.append(self.found[-1].model_copy(update={"valid_from": None}))
-
-    def turn_to(self, clause: str, names: list[str]) -> None:
-        """Let what follows a clause that stated nothing go on from the subject of that clause, if it has one."""
-        first = clause.split(" ", 1)[0].split("'", 1)[0].split("’", 1)[0]
-        if first == INHERITED:
-            return
-        if first.lower() in PRONOUNS:
-            self.subject = self.discourse.resolve(first, self.speaker)
-        else:
-            self.subject = names[0] if names and clause.startswith(names[0]) else None
+    def _assert(self, claim: _Claim, value: Value, *, holds: bool) -> Value:
+        """State a value and what follows from it; return it without the age that a name may have behind it."""
+        declared = self.reader.vocabulary.get(claim.predicate)
+        if declared and "person" in declared.object_kinds and (aged := _AGED.match(str(value))):
+            value = aged["name"]
+            self._state(_Claim(value, "age", claim.confidence, claim.text).of(int(aged["age"])))
+        if declared and declared.excludes:
+            self._end_excluded(claim, declared.excludes, value)
+        self._state(claim.of(value))
+        if holds and claim.valid_from:
+            self._hold(claim, value, claim.valid_from)
+        return value
 
     def past(self, reading: Reading, source: str, adjunct: Adjunct | None) -> str | None:
         """State what "used to" hold: what holds now ends, anything else held until what is known began.
@@ -198,29 +143,24 @@ class Statements:
         """
         subject = self._subject_of(reading, source)
         if not subject or _NO_NAME.search(subject):
-            return "no subject to take it for"
+            return _NO_SUBJECT
         predicate = office_of(reading.predicate, subject)
         values = self.values(predicate, reading.object)
         if not values:
-            return "no object to take it for"
+            return _NO_OBJECT
         held = self.reader.read_values(subject, predicate)
-        until = adjunct.valid_to if adjunct else None
+        begin, until = _interval(adjunct)
         if until is None and any(ko.object in values for ko in held):
             return self.end(reading, source, None)
         if self.reader.vocabulary.cardinality(predicate) == "set":
             held = []
         end = until or min((ko.valid_from for ko in held), default=self.said_at)
-        begin = adjunct.valid_from if adjunct else None
         if begin is None or begin >= end:
             begin = end - timedelta(seconds=1)
+        claim = _Claim(subject, predicate, _confidence(reading), source, begin, end)
         for value in values:
-            self._state(
-                Extraction(
-                    subject=subject, predicate=predicate, object=value, confidence=_confidence(reading),
-                    text=source, valid_from=begin, valid_to=end,
-                )
-            )  # fmt: skip
-        self.subject = subject
+            self._state(claim.of(value))
+        self.referents.subject = subject
         return None
 
     def presuppose(self, reading: Reading, source: str, adjunct: Adjunct | None) -> None:
@@ -234,98 +174,41 @@ class Statements:
         slot = (subject, reading.predicate)
         values = self.values(reading.predicate, reading.object)
         known = any(slot == (item.subject, item.predicate) for item in self.found)
-        known = known or bool(self.reader.read_values(*slot))
-        changed = (adjunct.valid_from if adjunct else None) or self.said_at
-        if known or len(values) != 1:
+        if known or self.reader.read_values(*slot) or len(values) != 1:
             return
-        self._state(
-            Extraction(
-                subject=subject, predicate=reading.predicate, object=values[0], confidence=_confidence(reading),
-                text=source, valid_from=changed - timedelta(seconds=1), valid_to=changed,
-            )
-        )  # fmt: skip
-
-    def _state(self, item: Extraction) -> None:
-        """Add a statement unless this sentence has made it already."""
-        for other in self.found[self.begun :]:
-            if (other.subject, other.predicate, other.object, other.kind) == (
-                item.subject, item.predicate, item.object, item.kind,
-            ):  # fmt: skip
-                return
-        self.found.append(item)
+        changed = _interval(adjunct)[0] or self.said_at
+        begin = changed - timedelta(seconds=1)
+        self._state(_Claim(*slot, _confidence(reading), source, begin, changed).of(values[0]))
 
     def end(self, reading: Reading, source: str, adjunct: Adjunct | None) -> str | None:
         """End exactly the fact that the sentence names; the words alone touch nothing else."""
         subject = self._subject_of(reading, source)
         if not subject:
-            return "no subject to take it for"
+            return _NO_SUBJECT
+        begin, end = _interval(adjunct)
         predicate = office_of(reading.predicate, subject)
-        when = (adjunct.valid_from or adjunct.valid_to) if adjunct else None
-        for value in self.values(predicate, reading.object):
-            self.found.append(
-                Extraction(subject=subject, predicate=predicate, object=value, kind="retract", confidence=_confidence(reading), text=source, valid_from=when)
-            )  # fmt: skip
-        self.subject = subject
+        claim = _Claim(subject, predicate, _confidence(reading), source, begin or end)
+        self.found += [claim.of(value, "retract") for value in self.values(predicate, reading.object)]
+        self.referents.subject = subject
         return None
 
     def last_of_speaker(self) -> tuple[str, str, Value] | None:
+        """Return subject, predicate and value of what the speaker last said of itself, here or in the store."""
         for item in reversed(self.found):
-            if item.kind == "assert" and item.subject == self.speaker:
+            if item.kind == "assert" and item.subject == self.referents.speaker:
                 return item.subject, item.predicate, item.object
-        facts = self.reader.facts(self.speaker)
+        facts = self.reader.facts(self.referents.speaker)
         if not facts:
             return None
         latest = max(facts, key=lambda ko: ko.provenance.sequence)
         return latest.subject, latest.predicate, latest.object
 
+    # -- whom it is stated of --------------------------------------------------------------------------------
     def _subject_of(self, reading: Reading, source: str) -> str | None:
         said = reading.subject
-        if said is None:
-            return self._topic(reading.predicate)
-        if said.startswith(INHERITED):
-            inherited = self.subject
-            return f"{inherited}{said[1:]}" if inherited else None
-        if said.startswith(ANTECEDENT):
-            return f"{self.object}{said[1:]}" if self.object else None
-        subject = self.discourse.resolve(self._unpacked(said, source), self.speaker)
-        return self._stored(self._kin(self._country(subject, reading.predicate))) if subject else None
-
-    def _topic(self, predicate: str) -> str | None:
-        """Whom a bare label ("Budget: ...") is about: the topic of the text, not a person named in passing."""
-        last, first = self.discourse.last, self.discourse.first_thing
-        declared = self.reader.vocabulary.get(predicate)
-        of_people = declared is None or "person" in declared.subject_kinds or "phone" in declared.object_kinds
-        return first if last and first and not of_people and self.discourse.is_person(last) else last
-
-    def _kin(self, name: str) -> str:
-        """The one person whom "user's sister" is by what is known, or the description itself."""
-        match = _RELATIVE_OF.match(name)
-        if match is None or not self.is_relation(match["noun"]):
-            return name
-        owner, noun = match["owner"], match["noun"]
-        declared = self.reader.vocabulary.get(noun)
-        predicate = declared.name if declared else noun
-        known: dict[str, None] = {
-            item.object: None
-            for item in self.found
-            if (item.subject, item.predicate, item.kind) == (owner, predicate, "assert")
-        }
-        known.update((str(ko.object), None) for ko in self.reader.read_values(owner, predicate))
-        fitting = kin_among(noun, known)
-        return fitting[0] if len(fitting) == 1 and fitting[0][:1].isupper() else name
-
-    def _stored(self, name: str) -> str:
-        """The one stored subject that `name` is without its title ("M.R." for "Patient M.R."), or the name itself."""
-        if self.listed or not _UNTITLED.match(name) or name == self.speaker:
-            return name
-        known = self.titled.get(name)
-        if known is None:
-            whole = {title: f"{title} {name}" for title in TITLES}
-            stored = self.reader.find_subjects([name, *whole.values()])
-            fitting = dict.fromkeys(stored.values())
-            known = next(iter(fitting)) if len(fitting) == 1 and name not in stored else name
-            self.titled[name] = known
-        return known
+        if said is not None and not said.startswith((INHERITED, ANTECEDENT)):
+            said = self._unpacked(said, source)
+        return self.referents.subject_of(said, reading.predicate)
 
     def _unpacked(self, said: str, source: str) -> str:
         """A subject that states something itself ("Berlin-based Acme", "my sister Anna"): take it, keep the name."""
@@ -340,85 +223,73 @@ class Statements:
         if inner is None or inner.subject is None or inner.score < STRONG:
             return said
         self.add(inner, source, None)
+        if said.endswith(inner.subject):
+            return inner.subject
+        return inner.object if said.endswith(inner.object) else said
+
+    def _is_no_bearer(self, subject: str, reading: Reading) -> bool:
+        """Whether what comes last in a clause is known to be of a kind that has no such fact (who "writes Python")."""
+        declared = self.reader.vocabulary.get(reading.predicate)
+        kinds = kinds_of(items(subject)[0]) or kinds_of(subject.split(" ", 1)[0])
+        wanted = set(declared.subject_kinds) if declared else set()
         return (
-            inner.subject
-            if said.endswith(inner.subject)
-            else inner.object
-            if said.endswith(inner.object)
-            else said
+            bool(kinds and wanted) and kinds <= CLOSED_KINDS | {"number", "quantity"} and not kinds & wanted
         )
 
-    def _country(self, name: str, predicate: str) -> str:
-        """A country keeps the name under which it was first a subject, whatever else it is called."""
-        common = country_named(name) or (demonym_of(name) if predicate in _OF_A_PEOPLE else None)
-        if common is None:
-            return name
-        known = self.countries.get(common)
-        if known is None:
-            stored = self.reader.find_subjects(list(dict.fromkeys((name, common)))) if name != common else {}
-            known = stored.get(name) or stored.get(common) or (name if country_named(name) else common)
-            self.countries[common] = known
-        return known
+    # -- what a statement brings with it ---------------------------------------------------------------------
+    def _state(self, item: Extraction) -> None:
+        """Add a statement unless this sentence has made it already."""
+        for other in self.found[self.begun :]:
+            if (other.subject, other.predicate, other.object, other.kind) == (
+                item.subject, item.predicate, item.object, item.kind,
+            ):  # fmt: skip
+                return
+        self.found.append(item)
 
-    def _remember(self, subject: str, reading: Reading, values: list[Value]) -> None:
-        """Keep what later clauses may refer to: the grammatical subject stands first in its clause."""
-        declared = self.reader.vocabulary.get(reading.predicate)
-        value = str(values[-1])
-        if reading.subject is None or not reading.subject.startswith(ANTECEDENT):
-            self.subject, self.object = (value, subject) if reading.inverted else (subject, value)
-        self.predicate = reading.predicate
-        spoken = [
-            (value, declared.object_kinds if declared else ()),
-            (subject, declared.subject_kinds if declared else ()),
-        ]
-        for name, kinds in spoken[::-1] if reading.inverted else spoken:
-            told = name == subject or reading.inverted or "person" in kinds_of(name) or kinds in _ALIVE
-            if told and name != "user":
-                self.discourse.mention(name, kinds if len(kinds) == 1 else ())
-
-    def _date_event(
-        self, subject: str, predicate: str, adjunct: Adjunct, source: str, confidence: float
-    ) -> None:
-        declared = self.reader.vocabulary.get(predicate)
-        if declared:
-            value = value_of(adjunct.said, declared, self.said_at)
-            self._state(
-                Extraction(
-                    subject=subject, predicate=predicate, object=value, confidence=confidence, text=source
-                )
-            )
-
-    def _referent(self, text: str) -> str:
-        """The name that stands for the subject or object of the clause before, if `text` refers to it."""
-        if text.startswith(INHERITED):
-            return self.subject or ""
-        return (self.object or "") if text.startswith(ANTECEDENT) else text
-
-    def _end_excluded(
-        self, subject: str, excluded: str | None, value: Value, source: str, adjunct: Adjunct | None
-    ) -> None:
-        """What is liked now is not disliked any more: end the opposite statement about the same thing."""
-        if excluded is None:
+    def _hold(self, claim: _Claim, value: Value, since: datetime) -> None:
+        """State again, for now, what was just stated for `since`, if something else is known from later on."""
+        if self.reader.vocabulary.cardinality(claim.predicate) == "set":
             return
+        held = self.reader.read_values(claim.subject, claim.predicate)
+        if any(ko.valid_from > since and ko.object != value for ko in held):
+            self.found.append(self.found[-1].model_copy(update={"valid_from": None}))
+
+    def _date_event(self, claim: _Claim, adjunct: Adjunct | None) -> None:
+        """State the date of an event that happens once: it is the time that the clause says."""
+        declared = self.reader.vocabulary.get(_EVENT_DATES.get(claim.predicate, ""))
+        if declared and adjunct and adjunct.valid_from:
+            dated = replace(claim, predicate=_EVENT_DATES[claim.predicate], valid_from=None, valid_to=None)
+            self._state(dated.of(value_of(adjunct.said, declared, self.said_at)))
+
+    def _end_excluded(self, claim: _Claim, excluded: str, value: Value) -> None:
+        """What is liked now is not disliked any more: end the opposite statement about the same thing."""
         key = normalize_name(str(value))
-        held = [ko.object for ko in self.reader.read_values(subject, excluded)]
+        held = [ko.object for ko in self.reader.read_values(claim.subject, excluded)]
         held += [
             item.object
             for item in self.found
-            if (item.subject, item.predicate, item.kind) == (subject, excluded, "assert")
+            if (item.subject, item.predicate, item.kind) == (claim.subject, excluded, "assert")
         ]
         for other in held:
             if normalize_name(str(other)) == key:
                 self.found.append(
-                    Extraction(subject=subject, predicate=excluded, object=other, kind="retract", text=source, valid_from=adjunct.valid_from if adjunct else None)
+                    Extraction(
+                        subject=claim.subject, predicate=excluded, object=other, kind="retract", text=claim.text,
+                        valid_from=claim.valid_from,
+                    )
                 )  # fmt: skip
                 return
 
+    # -- its values -----------------------------------------------------------------------------------------
     def values(self, predicate: str, said: str) -> list[Value]:
         """Return the values that a clause gives for a predicate, in their types: several for a set."""
-        declared = self.reader.vocabulary.get(predicate) or self.reader.vocabulary.get(
-            predicate.split("_")[0]
-        )
+        vocabulary = self.reader.vocabulary
+        declared = vocabulary.get(predicate) or vocabulary.get(predicate.split("_")[0])
+        names = map(self.referents.value_of, self._texts(predicate, declared, said))
+        return [value_of(name, declared, self.said_at) for name in names if name]
+
+    def _texts(self, predicate: str, declared: Predicate | None, said: str) -> list[str]:
+        """The values as they are written, without what a clause may say behind them."""
         text = clean(said)
         if predicate in _TASTES:
             text = _RATHER_THAN.sub("", text)
@@ -426,22 +297,14 @@ class Statements:
             text = _TREATED.sub("", text)
         if not text or text.lower() in _NO_VALUES:
             return []
-        if (
-            declared
-            and declared.cardinality == "set"
-            and self.reader.vocabulary.cardinality(predicate) == "set"
-        ):
-            texts = [clean(item) for item in items(text)]
-        else:
-            texts = [text]
-        values: list[Value] = []
-        for item in map(self._referent, texts):
-            if item.lower() in PRONOUNS or item.split(" ", 1)[0].lower() in FIRST_PERSON:
-                resolved = self.discourse.resolve(item, self.speaker)
-                item = resolved or ""
-            if item:
-                values.append(value_of(item, declared, self.said_at))
-        return values
+        several = declared is not None and declared.cardinality == "set"
+        if several and self.reader.vocabulary.cardinality(predicate) == "set":
+            return [clean(item) for item in items(text)]
+        return [text]
+
+
+def _interval(adjunct: Adjunct | None) -> tuple[datetime | None, datetime | None]:
+    return (adjunct.valid_from, adjunct.valid_to) if adjunct else (None, None)
 
 
 def _confidence(reading: Reading) -> float:
