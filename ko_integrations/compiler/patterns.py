@@ -206,9 +206,11 @@ def frames(
     count = len(keys)
     before, after = keys[start - 1] if start else _END, keys[end] if end < count else _END
     copula = _copula(keys, end)
+    if copula and copula[1] == count:
+        copula = None  # nothing follows it: "the capital of Norway is"
     if start == 0 and after in _LINKS and copula and copula[0] > end + 1:
         yield (end + 1, copula[0]), (copula[1], count), (end, *range(*copula)), False
-    if copula and copula[0] == end and copula[1] < count:
+    if copula and copula[0] == end:
         if before == "'s" and start > 1:
             yield (0, start - 1), (copula[1], count), (start - 1, *range(*copula)), False
         elif before == "their" and start == 1:

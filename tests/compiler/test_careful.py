@@ -354,3 +354,10 @@ def test_the_whole_of_the_value_and_no_more(
     reads: Reads, text: str, facts: list[tuple[str, str, Any]]
 ) -> None:
     assert reads(text) == facts
+
+
+@pytest.mark.parametrize(
+    "text", ["The president of Narnia is", "The capital of Norway is.", "The CEO of Acme became"]
+)
+def test_what_breaks_off_before_the_value_states_nothing(reads: Reads, text: str) -> None:
+    assert reads(text) == []
