@@ -189,36 +189,17 @@ class ClauseReader:
     def _reading(
         self, clause: str, tokens: list[Token], words: Words, match: Match, cost: float
     ) -> Reading | None:
+        """Read a clause by one form that its words match; None if it cannot mean that."""
         predicate = self._predicates[match.predicate]
+        if _is_misread(predicate, tokens, words, match):
+            return None
         score = match.literal - cost - _inside_a_name(tokens, words, match, predicate)
         if match.noun:
             said = " ".join(tokens[words.places[number]].text.lower() for number in match.words)
             score += 0.15 if said in predicate.nouns else 0.0
-            if (
-                predicate.cardinality == "single"
-                and match.subject
-                and match.object < match.subject
-                and _is_indefinite(tokens, words, match)
-            ):
-                return None
-        if match.verb is not None and _is_bare(tokens, words, match.verb):
-            return None
-        if not match.noun and _stands_alone(tokens, words, match):
+        elif _stands_alone(tokens, words, match):
             score -= 1.0
-        value = _text(clause, tokens, words, match.object)
-        span = match.object
-        if (
-            match.noun
-            and not PLACE_KINDS.isdisjoint(predicate.object_kinds)
-            and (placed := _SITUATED.match(value))
-        ):
-            # "X's head office is (located) in Y": the place is Y.
-            value, span = value[placed.end() :], (min(span[0] + len(placed[0].split()), span[1] - 1), span[1])
-        if "drug" in predicate.object_kinds and (dose := _DOSE.match(value)):
-            # What is taken is the drug, not how much of it.
-            value, span = value[dose.end() :], (min(span[0] + len(dose[0].split()), span[1] - 1), span[1])
-        if match.noun and value.startswith(("called ", "named ", "at ")):
-            value = value.partition(" ")[2]
+        value, span = _value(predicate, _text(clause, tokens, words, match.object), match)
         if predicate.object_kinds == ("person",) and value.split(" ", 1)[0] in PREPOSITIONS:
             return None  # "my parents are in Oslo" tells where they are, not who
         score += shape(words.keys, span, value, is_object=True)
@@ -226,46 +207,84 @@ class ClauseReader:
         if match.noun and predicate.value_type == "name" and _DOING.match(value):
             score -= 1.5
         subject = None
-        if match.noun and _is_verb_form(tokens[words.places[match.words[-1]]].text):
-            return None
         if match.subject is not None:
             if match.literal < 0.5 and not {"'s", "of"}.isdisjoint(words.keys[slice(*match.subject)]):
                 score -= 1.6
             subject = _text(clause, tokens, words, match.subject)
+            if _is_no_subject(predicate, subject, match):
+                return None
             score -= self._verbs_inside(tokens, words, match.subject)
-            if match.literal < 0.5 and subject[:1].islower():
-                return None
-            adjacent = match.noun and match.subject[1] == match.words[0]
-            if adjacent and (_DEFINITE.match(subject) or _MODIFIED_OF.search(subject)):
-                return None
             score += shape(words.keys, match.subject, subject, is_object=False)
-            if is_nobody(predicate, subject):
-                return None
-        if score + 1.5 + 0.5 < 0.5 or not is_possible(predicate, value):
+        if score + _MOST_KIND < 0.5 or not is_possible(predicate, value):
             return None
+        fit = self._fit(predicate, value, words, match)
+        if fit is None:
+            return None
+        score += fit
+        if subject is not None and match.subject is not None:
+            score += subject_score(predicate, subject) - self._lead_in(words.keys, match.subject, subject)
+        return Reading(
+            match.predicate, subject, value, score, possessive=match.possessive, inverted=_is_inverted(match)
+        )
+
+    def _fit(self, predicate: Predicate, value: str, words: Words, match: Match) -> float | None:
+        """How well the kind of a value fits; None where a light verb and what follows it state nothing."""
         fit = kind_score(predicate, value)
         if fit < 1.0 and " " in value and (shorter := clean(value)) != value:
             fit = max(fit, kind_score(predicate, shorter))
-        if (
-            fit < 1.0
-            and not match.noun
-            and self._is_light(words, match)
-            and _is_loose(predicate, value, words, match)
-        ):
+        light = fit < 1.0 and not match.noun and self._is_light(words, match)
+        if light and _is_loose(predicate, value, words, match):
             return None
         if not match.shared and match.literal >= 1.0 and predicate.value_type not in _MEASURED:
             kinds = kinds_of(bare(value)[0])
             if not (value.islower() and kinds & CLOSED_KINDS):
                 fit = max(fit, -0.3 if not kinds else -0.7)
-        score += fit
-        if subject is not None and match.subject is not None:
-            score += subject_score(predicate, subject) - self._lead_in(words.keys, match.subject, subject)
-        inverted = match.subject is not None and match.object < match.subject
-        if inverted and subject and not match.noun and subject.startswith(("a ", "an ")):
-            return None  # who "owns a Volvo" is not the owner of Volvo
-        if inverted and subject and not match.noun and _names_no_one(predicate, subject):
-            return None  # nor does who "started school" found one
-        return Reading(match.predicate, subject, value, score, possessive=match.possessive, inverted=inverted)
+        return fit
+
+
+def _is_inverted(match: Match) -> bool:
+    return match.subject is not None and match.object < match.subject
+
+
+def _is_misread(predicate: Predicate, tokens: list[Token], words: Words, match: Match) -> bool:
+    """Whether the words of a form are others here: a noun that is a verb, a verb that is a noun, "a type of"."""
+    if match.verb is not None and _is_bare(tokens, words, match.verb):
+        return True
+    if not match.noun:
+        return False
+    if _is_verb_form(tokens[words.places[match.words[-1]]].text):
+        return True
+    single = predicate.cardinality == "single" and match.subject and _is_inverted(match)
+    return bool(single) and _is_indefinite(tokens, words, match)
+
+
+def _value(predicate: Predicate, value: str, match: Match) -> tuple[str, Span]:
+    """The value without what only leads to it, and its span."""
+    span = match.object
+
+    def after(lead: re.Match[str]) -> tuple[str, Span]:
+        return value[lead.end() :], (min(span[0] + len(lead[0].split()), span[1] - 1), span[1])
+
+    of_place = match.noun and not PLACE_KINDS.isdisjoint(predicate.object_kinds)
+    if of_place and (placed := _SITUATED.match(value)):
+        value, span = after(placed)  # "X's head office is (located) in Y": the place is Y
+    if "drug" in predicate.object_kinds and (dose := _DOSE.match(value)):
+        value, span = after(dose)  # what is taken is the drug, not how much of it
+    if match.noun and value.startswith(("called ", "named ", "at ")):
+        value = value.partition(" ")[2]
+    return value, span
+
+
+def _is_no_subject(predicate: Predicate, subject: str, match: Match) -> bool:
+    """Whether no such words can be what a form is about."""
+    if match.literal < 0.5 and subject[:1].islower():
+        return True
+    adjacent = match.noun and match.subject is not None and match.subject[1] == match.words[0]
+    if adjacent and (_DEFINITE.match(subject) or _MODIFIED_OF.search(subject)):
+        return True
+    # Who "owns a Volvo" is not the owner of Volvo, nor does who "started school" found one.
+    common = subject.startswith(("a ", "an ")) or _names_no_one(predicate, subject)
+    return is_nobody(predicate, subject) or common and _is_inverted(match) and not match.noun
 
 
 def _is_loose(predicate: Predicate, value: str, words: Words, match: Match) -> bool:
