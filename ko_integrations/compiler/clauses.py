@@ -7,12 +7,12 @@ all: "X, founded in Y, makes Z" gives "X is founded in Y" and "X makes Z".
 import re
 from collections.abc import Callable, Iterator
 
-from ko_integrations.compiler.definitions import definition, unbracketed
+from ko_integrations.compiler.complements import AGED, COPULA, Complements
+from ko_integrations.compiler.definitions import unbracketed
 from ko_integrations.compiler.gapping import ungapped
 from ko_integrations.compiler.patterns import PatternIndex
 from ko_integrations.compiler.rewriting import past_of, rewritten
 from ko_integrations.compiler.text import INHERITED, Token, keys_of, tokens_of, unstopped
-from ko_integrations.kinds import demonym_of, kinds_of
 from ko_integrations.morphology import ARTICLES, PAST_FORMS, PREPOSITIONS, is_participle
 
 __all__ = ["ANTECEDENT", "ClauseSplitter"]
@@ -29,33 +29,7 @@ _MOST_COMMAS = 80
 _RELATIVE = frozenset(("who", "which", "that", "whose"))
 _CUTS = frozenset("because although though while when whereas".split())
 _SUBJECTS = frozenset("he she it they we i this his her its their my our there".split())
-_AGED = re.compile(r"^(?P<age>\d{1,3})[- ](?:year|yr)s?[- ]old\b,? ?(?P<rest>.*)$")
-_COPULA = re.compile(
-    r"^(?P<subject>.+?)(?: (?:is|am|are|was|were)|['’](?:s|m|re))(?P<now> (?:currently|now|also|still))? (?P<article>an? )?(?P<complement>\S.*)$"
-)
-_EMPLOYED = re.compile(
-    r"^(?P<role>[a-z][\w -]*?(?: (?:of|in) [a-z]\w+(?: \w+)?)?) (?P<link>at|for|with|in) (?P<where>(?:the )?[A-Z\d].*)$"
-)
-_ATTRIBUTIVE = re.compile(
-    r"^(?P<one>(?:[A-Z][\w.'’&-]*)(?: [A-Z][\w.'’&-]*){0,3}) (?P<noun>[a-z]\w+(?: [a-z]\w+)?) (?P<two>(?:The )?[A-Z].*)$"
-)
-_AS_ROLE = re.compile(
-    r"^(?P<head>.+? (?:joined|joins|at|for|with|from|by|in) .+?) as (?:an? |the |their |its )?(?P<role>[a-z][\w -]+)$"
-)
-_ROLE_AT = re.compile(
-    r"^(?P<head>.+? (?:works?|worked|working|started|employed)) as (?P<role>(?:an? |the )?[a-z][\w -]*?) (?P<link>at|for|with) (?P<where>(?:the )?[A-Z\d].*)$"
-)
-_PLACED = re.compile(
-    r"^(?P<name>(?:The )?[A-Z][\w.'’&-]*(?: [A-Z][\w.'’&-]*){0,5}) (?P<where>(?:in|from) (?:the )?[A-Z][\w.'’&-]*(?: [A-Z][\w.'’&-]*){0,4})$"
-)
-_BORN = re.compile(r"^(?P<where>[A-Z]\w+)-born (?P<rest>[a-z].*)$")
-_SOMEBODYS = re.compile(
-    r"^(?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir) (?:[a-z]+ )?(?:son|daughter|brother|sister|wife|husband|mother|father|mum|mom|dad|dog|cat|friend|boss|partner|kid|baby)(?: [A-Z]\w+)?$"
-)
 _OF_PLACE = re.compile(r"^of [A-Z][^,]*, ")
-_BOTH = re.compile(r"^(?P<one>[a-z][\w -]*?) and (?P<two>[a-z][\w -]* (?:to|of|in|at|with|for) .+)$")
-_PERSONAL = frozenset("I i he she He She we".split())
-_LEARNING = frozenset("student pupil graduate undergraduate alumnus alumna apprentice patient".split())
 _BETWEEN = frozenset(
     (
         "and",
@@ -75,7 +49,6 @@ _ENDING_VERBS = frozenset(("quit", "left", "stop", "resign", "retir"))
 _ONGOING = frozenset(
     "becoming succeeding replacing joining serving working living moving marrying winning receiving earning leaving".split()
 )
-_SEXES = frozenset("man woman boy girl male female gentleman lady".split())
 
 
 class ClauseSplitter:
@@ -88,6 +61,7 @@ class ClauseSplitter:
         self._index = index
         self._reads = reads
         self._verbs = index.verbs | _ENDING_VERBS
+        self._complements = Complements(self.finite, reads, self._leading_name)
 
     def clauses(self, sentence: str) -> Iterator[str]:
         """Yield the simple clauses of a sentence, in order."""
@@ -106,10 +80,10 @@ class ClauseSplitter:
             return
         if gapped := ungapped(sentence, self.finite):
             for clause in gapped:
-                yield from self._complements(clause)
+                yield from self._complements.parts(clause)
             return
         for clause in self._split(sentence):
-            yield from self._complements(clause)
+            yield from self._complements.parts(clause)
 
     def finite(self, text: str) -> bool:
         """Return whether `text` contains a finite verb of the vocabulary or a form of "be" or "have"."""
@@ -194,7 +168,7 @@ class ClauseSplitter:
 
     def _antecedent(self, head: str) -> str:
         """Whom a relative clause is about: in "X is a singer who ..." it is X, else the object before it."""
-        match = _COPULA.match(head)
+        match = COPULA.match(head)
         return match["subject"] if match and match["article"] else ANTECEDENT
 
     def _until_comma(self, text: str) -> tuple[str, str]:
@@ -252,7 +226,7 @@ class ClauseSplitter:
             reduced = after.text.islower() and after.text not in ARTICLES
             subject = self._antecedent(head) if reduced else ANTECEDENT
         inserted, main = self._until_comma(text[after.start :])
-        aged = _AGED.match(inserted)
+        aged = AGED.match(inserted)
         if (
             after.text.islower()
             and following
@@ -294,91 +268,7 @@ class ClauseSplitter:
             *(part for piece in rest for part in self._split(piece)),
         ]
 
-    def _complements(self, clause: str) -> Iterator[str]:
-        """Yield what "X is a 42-year-old Norwegian cardiologist at MGH" says, one statement each."""
-        if (
-            (role := _AS_ROLE.match(clause))
-            and self.finite(role["head"])
-            and "occupation" in kinds_of(_until_link(role["role"]))
-        ):
-            subject = self._leading_name(role["head"]) or role["head"].split(" ", 1)[0]
-            yield from self._complements(role["head"])
-            yield f"{subject} works as {role['role']}"
-            return
-        if (post := _ROLE_AT.match(clause)) and "occupation" in kinds_of(_until_link(post["role"])):
-            yield f"{post['head']} as {post['role']}"
-            yield f"{post['head']} {post['link']} {post['where']}"
-            return
-        match = _COPULA.match(clause)
-        if match is None or self.finite(match["subject"]):
-            if match is None and (where := _PLACED.match(clause)) and not self.finite(clause):
-                yield f"{where['name']} is {where['where']}"
-                return
-            if match is None and (pair := _ATTRIBUTIVE.match(clause)) and not self.finite(clause):
-                yield f"{pair['two']} is a {pair['one']} {pair['noun']}"
-            yield clause
-            return
-        subject, rest = match["subject"], match["complement"]
-        if two := _BOTH.match(rest):
-            both = [f"{subject} is {two[name]}" for name in ("one", "two")]
-            if self._reads(both[1]):
-                yield from both
-                return
-        if (
-            rest.isdigit()
-            and len(rest) < 3
-            and (subject in _PERSONAL or "person" in kinds_of(subject) or _SOMEBODYS.match(subject))
-        ):
-            yield f"{subject} is {rest} years old"
-            return
-        if (born := _BORN.match(rest)) and (country := demonym_of(born["where"])):
-            yield f"{subject} was born in {country}"
-            rest = born["rest"]
-        if aged := _AGED.match(rest):
-            yield f"{subject} is {aged['age']} years old"
-            rest = aged["rest"]
-            if not rest:
-                return
-        words = rest.split(" ")
-        if words[0].lower() in _SEXES and aged:
-            yield f"{subject}'s gender is {words[0]}"
-            rest = rest[len(words[0]) :].strip()
-            if not rest:
-                return
-        first = words[0]
-        if (
-            len(words) > 1
-            and demonym_of(first)
-            and first[0].isupper()
-            and "occupation" in kinds_of(_until_link(" ".join(words[1:])))
-        ):
-            yield f"{subject} is a citizen of {demonym_of(first)}"
-            rest = " ".join(words[1:])
-        if (job := _EMPLOYED.match(rest)) and "party" in kinds_of(job["where"]):
-            yield f"{subject} works as {job['role']}"
-            yield f"{subject} is a member of {job['where']}"
-            return
-        if (
-            (job := _EMPLOYED.match(rest))
-            and job["role"].rsplit(" ", 1)[-1] not in _LEARNING
-            and "occupation" in kinds_of(_until_link(job["role"]))
-        ):
-            yield f"{subject} works as {job['role']}"
-            if job["link"] != "in":
-                yield f"{subject} works {job['link']} {job['where']}"
-            return
-        if rest == match["complement"]:
-            parts = definition(subject, rest) if match["article"] and not self._reads(clause) else []
-            yield from parts or [clause]
-        else:
-            yield f"{subject} is a {rest}"
-
 
 def _takes_base(tokens: list[Token]) -> bool:
     """Whether the subject takes a verb without an ending ("I work")."""
     return bool(tokens) and tokens[0].text in ("I", "i", "We", "we", "They", "they", "You", INHERITED)
-
-
-def _until_link(text: str) -> str:
-    """The noun phrase before a preposition: "professor" of "professor of physics"."""
-    return re.split(r" (?:of|in|at|for|with|from|on|who|and)\b|,", text, maxsplit=1)[0].strip()
