@@ -46,6 +46,7 @@ _BETWEEN = frozenset(
     )
 )
 _ENDING_VERBS = frozenset(("quit", "left", "stop", "resign", "retir"))
+_PLACING = frozenset("in from at on near by of".split())
 _ONGOING = frozenset(
     "becoming succeeding replacing joining serving working living moving marrying winning receiving earning leaving".split()
 )
@@ -219,54 +220,45 @@ class ClauseSplitter:
         return False
 
     def _apposed(self, text: str, tokens: list[Token], place: int, head: str, seen: bool) -> list[str] | None:
+        """Take "Acme, a maker of tents, ..." apart at what begins at `place`; None if that describes nothing.
+
+        `seen` says that the head is a clause already, whose object is described.
+        """
         after = tokens[place]
-        following = tokens[place + 1].text.lower() if place + 1 < len(tokens) else ""
-        subject = head
-        if seen:
-            reduced = after.text.islower() and after.text not in ARTICLES
-            subject = self._antecedent(head) if reduced else ANTECEDENT
+        beyond = tokens[place + 1].text if place + 1 < len(tokens) else ""
+        following, named = beyond.lower(), beyond[:1].isupper()
         inserted, main = self._until_comma(text[after.start :])
-        aged = AGED.match(inserted)
-        if (
-            after.text.islower()
-            and following
-            and (following[0].isdigit() or tokens[place + 1].text[0].isupper())
-            and self._is_noun(after)
-        ):
-            rest = [f"{INHERITED if seen else head} {main}"] if main else []
-            return [
-                *(self._split(head) if seen else ()),
-                f"{INHERITED if seen else head} has {inserted}",
-                *(part for piece in rest for part in self._split(piece)),
-            ]
-        if after.text.isdigit() and len(after.text) < 4 and not seen and following in ("", ","):
-            inserted, main = (
-                f"{after.text} years old",
-                _OF_PLACE.sub("", text[tokens[place + 1].end :].strip()) if following else "",
-            )
-        elif (
-            not seen
-            and after.text in ("in", "from", "at", "on", "near", "by", "of")
-            and tokens[place + 1].text[0].isupper()
-        ):
-            pass
-        elif following == "of" and not seen and self._is_noun(after):
-            inserted = f"the {inserted}"
-        elif not (
-            after.text.lower() in ARTICLES
-            or aged
-            or after.text.islower()
-            and is_participle(after.text)
-            and following in PREPOSITIONS
-        ):
-            return None
-        rest = [f"{INHERITED if seen else head} {main}"] if main else []
-        first = [*self._split(head)] if seen else []
+        bearer = INHERITED if seen else head
+        if after.text.islower() and (named or beyond[:1].isdigit()) and self._is_noun(after):
+            said = [f"{bearer} has {inserted}"]
+        else:
+            if after.text.isdigit() and len(after.text) < 4 and not seen and following in ("", ","):
+                inserted = f"{after.text} years old"
+                main = _OF_PLACE.sub("", text[tokens[place + 1].end :].strip()) if following else ""
+            elif following == "of" and not seen and self._is_noun(after):
+                inserted = f"the {inserted}"
+            elif not (
+                _describes(after, following)
+                or AGED.match(inserted)
+                or not seen
+                and named
+                and after.text in _PLACING
+            ):
+                return None
+            reduced = after.text.islower() and after.text not in ARTICLES
+            subject = (self._antecedent(head) if reduced else ANTECEDENT) if seen else head
+            said = list(self._split(f"{subject} is {inserted}"))
         return [
-            *first,
-            *self._split(f"{subject} is {inserted}"),
-            *(part for piece in rest for part in self._split(piece)),
+            *(self._split(head) if seen else ()),
+            *said,
+            *(self._split(f"{bearer} {main}") if main else ()),
         ]
+
+
+def _describes(token: Token, following: str) -> bool:
+    """Whether an apposition begins here: "a maker of ...", "based in ..."."""
+    participle = token.text.islower() and is_participle(token.text) and following in PREPOSITIONS
+    return token.text.lower() in ARTICLES or participle
 
 
 def _takes_base(tokens: list[Token]) -> bool:

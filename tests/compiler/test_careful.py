@@ -357,7 +357,13 @@ def test_the_whole_of_the_value_and_no_more(
 
 
 @pytest.mark.parametrize(
-    "text", ["The president of Narnia is", "The capital of Norway is.", "The CEO of Acme became"]
+    "text",
+    [
+        "The president of Narnia is",
+        "The capital of Norway is.",
+        "The CEO of Acme became",
+        "The firm Acme, from",
+    ],
 )
 def test_what_breaks_off_before_the_value_states_nothing(reads: Reads, text: str) -> None:
     assert reads(text) == []
