@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from ko_integrations.bench import rivals
 from ko_integrations.bench.rivals import scoring, tables
-from ko_integrations.bench.rivals.contestant import Contestant
+from ko_integrations.bench.rivals.contestant import AnswersItself, Contestant
 from ko_integrations.bench.rivals.scoring import COLUMNS, Score
 from ko_integrations.bench.rivals.workload import make_workload
 from ko_integrations.cli import app
@@ -185,6 +185,34 @@ def test_one_that_raises_is_reported_and_the_others_go_on(tmp_path):
     text = tables.markdown([silent.to_dict(), broken.to_dict()])
     assert "| a | not measured |" in text
     assert "- a: RuntimeError: disk on fire" in text
+
+
+class SaysIt(Breaks, AnswersItself):
+    """Answers, and finds nothing."""
+
+    def write(self, statement):
+        pass
+
+    def answer(self, tenant, question):
+        return "nothing"
+
+    def members(self, tenant, question):
+        return []
+
+
+def test_what_a_system_offers_is_what_it_derives_from_and_has_to_have(tmp_path):
+    halves = type("Halves", (SaysIt,), {"members": AnswersItself.members})
+    entrants = [scoring.Entrant(Score(name), tmp_path / name) for name in "ab"]
+    for entrant, kind in zip(entrants, (SaysIt, halves), strict=True):
+        entrant.enter(kind, HashingEmbedder())
+    scoring.race(entrants, make_workload(subjects=2), lambda part: None)
+    whole, half = (entrant.score for entrant in entrants)
+    assert whole.failed == ""
+    assert whole.answers
+    assert {name: whole.share(name) for name in ("set recall", "history", "as-of", "abstention", "bytes left")} == {
+        "set recall": 0, "history": None, "as-of": None, "abstention": None, "bytes left": None,
+    }  # fmt: skip
+    assert "members" in half.failed
 
 
 def test_one_that_is_not_installed_is_reported(monkeypatch):

@@ -9,25 +9,28 @@ from typing import ClassVar
 from ko_integrations.bench.rivals.workload import Slot, Statement
 from ko_integrations.protocols import Embedder
 
-__all__ = ["ABSTAIN", "ANSWER", "AS_OF", "DISK", "HISTORY", "TOP", "Contestant"]
+__all__ = ["TOP", "AnswersItself", "Contestant", "KeepsHistory", "ReadsThePast"]
 
 TOP = 5
-ANSWER, HISTORY, AS_OF, ABSTAIN, DISK = "answer", "history", "as of", "abstain", "disk"
 
 
 class Contestant(ABC):
     """One system, through its own public API, as its documentation shows.
 
+    What it offers besides storing and finding it says by the classes it also derives from (`AnswersItself`,
+    `KeepsHistory`, `ReadsThePast`) and by the attributes below; what it does not offer is not measured.
+
     Attributes:
         name: as it stands in the table.
         distribution: the PyPI package whose version is reported.
-        offers: what it claims to do, besides storing and finding; what it does not is not measured. For one
-            that does not answer itself (`ANSWER`) the top result stands.
+        abstains: whether it claims to find nothing where nothing answers.
+        on_disk: whether it keeps files, in which what was erased may be left.
     """
 
     name: ClassVar[str]
     distribution: ClassVar[str]
-    offers: ClassVar[frozenset[str]] = frozenset()
+    abstains: ClassVar[bool] = False
+    on_disk: ClassVar[bool] = False
 
     @abstractmethod
     def __init__(self, folder: Path, embedder: Embedder) -> None:
@@ -44,25 +47,37 @@ class Contestant(ABC):
     def search(self, tenant: str, question: str) -> list[str]:
         """Return the texts of the best five results, best first. Timed, unless it answers itself."""
 
-    def answer(self, tenant: str, question: str) -> str | None:
-        """Return the answer as a text, None when it abstains. Only if it answers itself. Timed."""
-        raise NotImplementedError
-
-    def members(self, tenant: str, question: str) -> Sequence[str]:
-        """Return texts that state the members asked for. Only if it answers itself."""
-        raise NotImplementedError
-
-    def history(self, slot: Slot) -> list[str]:
-        """Return the values of a slot by event time, oldest first. Only if it offers a history."""
-        raise NotImplementedError
-
-    def as_of(self, slot: Slot, moment: datetime) -> list[str]:
-        """Return the values that held at a moment of event time. Only if it offers reads of the past."""
-        raise NotImplementedError
-
     @abstractmethod
     def erase(self, slot: Slot) -> None:
         """Delete every value of a slot, as thoroughly as the system offers."""
 
     def close(self) -> None:  # noqa: B027 - some hold nothing
         """Release its files."""
+
+
+class AnswersItself(ABC):
+    """Offers answers; for one that does not, the top result of its search stands."""
+
+    @abstractmethod
+    def answer(self, tenant: str, question: str) -> str | None:
+        """Return the answer as a text, None when it abstains. Timed."""
+
+    @abstractmethod
+    def members(self, tenant: str, question: str) -> Sequence[str]:
+        """Return texts that state the members asked for."""
+
+
+class KeepsHistory(ABC):
+    """Offers the history of a slot."""
+
+    @abstractmethod
+    def history(self, slot: Slot) -> list[str]:
+        """Return the values of a slot by event time, oldest first."""
+
+
+class ReadsThePast(ABC):
+    """Offers reads of a moment."""
+
+    @abstractmethod
+    def as_of(self, slot: Slot, moment: datetime) -> list[str]:
+        """Return the values that held at a moment of event time."""

@@ -10,7 +10,7 @@ from langchain_core.embeddings import Embeddings
 from langgraph.store.memory import InMemoryStore
 from langmem import create_manage_memory_tool, create_search_memory_tool
 
-from ko_integrations.bench.rivals.contestant import DISK, TOP, Contestant
+from ko_integrations.bench.rivals.contestant import TOP, Contestant
 from ko_integrations.bench.rivals.workload import Slot, Statement
 from ko_integrations.langchain.vectorstore import StoreEmbeddings
 from ko_integrations.protocols import Embedder
@@ -29,7 +29,7 @@ class _Chroma(Contestant):
     """One collection, the tenant in the metadata, every search filtered by it."""
 
     distribution = "langchain-chroma"
-    offers = frozenset({DISK})
+    on_disk = True
 
     def __init__(self, folder: Path, embedder: Embedder) -> None:
         self._chroma = Chroma("memories", StoreEmbeddings(embedder), persist_directory=str(folder))

@@ -9,7 +9,7 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.memory import VectorMemoryBlock
 from llama_index.vector_stores.chroma import ChromaVectorStore
 
-from ko_integrations.bench.rivals.contestant import DISK, TOP, Contestant
+from ko_integrations.bench.rivals.contestant import TOP, Contestant
 from ko_integrations.bench.rivals.workload import Slot, Statement
 from ko_integrations.llama_index.embedding import StoreEmbedding
 from ko_integrations.protocols import Embedder
@@ -26,7 +26,7 @@ class VectorBlock(Contestant):
 
     name = "LlamaIndex VectorMemoryBlock"
     distribution = "llama-index-core"
-    offers = frozenset({DISK})
+    on_disk = True
 
     def __init__(self, folder: Path, embedder: Embedder) -> None:
         self._client: Any = chromadb.PersistentClient(str(folder))  # its type does not know `close`

@@ -5,7 +5,7 @@ from pathlib import Path
 from langchain_core.language_models import FakeListChatModel
 from mem0 import Memory
 
-from ko_integrations.bench.rivals.contestant import ABSTAIN, DISK, TOP, Contestant
+from ko_integrations.bench.rivals.contestant import TOP, Contestant
 from ko_integrations.bench.rivals.workload import Slot, Statement
 from ko_integrations.langchain.vectorstore import StoreEmbeddings
 from ko_integrations.protocols import Embedder
@@ -18,7 +18,8 @@ class Mem0(Contestant):
 
     name = "mem0, infer=False"
     distribution = "mem0ai"
-    offers = frozenset({ABSTAIN, DISK})
+    abstains = True
+    on_disk = True
 
     def __init__(self, folder: Path, embedder: Embedder) -> None:
         vectors = {

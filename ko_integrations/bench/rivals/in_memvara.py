@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ko_integrations.bench.rivals.contestant import ABSTAIN, ANSWER, AS_OF, DISK, HISTORY, TOP, Contestant
+from ko_integrations.bench.rivals.contestant import TOP, AnswersItself, Contestant, KeepsHistory, ReadsThePast
 from ko_integrations.bench.rivals.templates import BY_PREDICATE
 from ko_integrations.bench.rivals.workload import Slot, Statement
 from ko_integrations.protocols import Embedder
@@ -47,7 +47,7 @@ class _Embedder:
         self.encode = embedder.encode
 
 
-class MemvaraUndeclared(Contestant):
+class MemvaraUndeclared(Contestant, AnswersItself, KeepsHistory, ReadsThePast):
     """`remember`, `search`, `ask`, `history`, `erase`; a user a tenant.
 
     `anchored` is how it abstains: only what the question names. It is also given the sentence as `text`, as
@@ -57,7 +57,8 @@ class MemvaraUndeclared(Contestant):
 
     name = "memvara, not declared"
     distribution = "memvara"
-    offers = frozenset({ANSWER, HISTORY, AS_OF, ABSTAIN, DISK})
+    abstains = True
+    on_disk = True
 
     def __init__(self, folder: Path, embedder: Embedder) -> None:
         self._memory = memvara.Memvara(

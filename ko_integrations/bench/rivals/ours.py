@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ko_integrations.bench.rivals.contestant import ABSTAIN, ANSWER, AS_OF, DISK, HISTORY, TOP, Contestant
+from ko_integrations.bench.rivals.contestant import TOP, AnswersItself, Contestant, KeepsHistory, ReadsThePast
 from ko_integrations.bench.rivals.templates import BY_PREDICATE
 from ko_integrations.bench.rivals.workload import Slot, Statement
 from ko_integrations.protocols import Embedder
@@ -15,12 +15,13 @@ from ko_integrations.vocabulary import Predicate, Vocabulary
 __all__ = ["Ours", "OursByName"]
 
 
-class Ours(Contestant):
+class Ours(Contestant, AnswersItself, KeepsHistory, ReadsThePast):
     """`update`, `ask`, `read`, `history`, `read_values(as_of=)`, `erase`."""
 
     name = "ko_integrations"
     distribution = "ko_integrations"
-    offers = frozenset({ANSWER, HISTORY, AS_OF, ABSTAIN, DISK})
+    abstains = True
+    on_disk = True
 
     def __init__(self, folder: Path, embedder: Embedder) -> None:
         self._store = KnowledgeStore.open(folder, embedder=embedder, vocabulary=self._vocabulary())

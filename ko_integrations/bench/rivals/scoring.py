@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from ko_integrations.bench.rivals.contestant import ABSTAIN, ANSWER, AS_OF, DISK, HISTORY, Contestant
+from ko_integrations.bench.rivals.contestant import AnswersItself, Contestant, KeepsHistory, ReadsThePast
 from ko_integrations.bench.rivals.workload import Question, Slot, Workload
 from ko_integrations.protocols import Embedder
 from ko_integrations.testing.traces import find_traces
@@ -235,13 +235,13 @@ def _ask(entrant: Entrant, question: Question, words: _Words) -> None:
     replies = [text for text in (answer, *found) if text is not None]
     score.tallies["leak"].count(words.leaks(question.tenant, replies))
     if not question.answerable:
-        if ABSTAIN in entrant.contestant.offers:
+        if entrant.contestant.abstains:
             _note(score, "abstention", answer is None, f"{question.text} -> {answer}")
         if slot is not None:
             score.tallies["stale@5"].count(any(states(text, slot.values) for text in replies))
     elif slot is not None and slot.template.many:
         told = found
-        if ANSWER in entrant.contestant.offers:
+        if isinstance(entrant.contestant, AnswersItself):
             told = entrant.do("members", question.tenant, question.text) or []
         members = states("\n".join(told), slot.values)
         share = len(members) / len(slot.values)
@@ -257,7 +257,7 @@ def _ask(entrant: Entrant, question: Question, words: _Words) -> None:
 def _reply(entrant: Entrant, question: Question) -> tuple[str | None, list[str]]:
     """Return what a system answers, by its top result if it does not do so itself, and the five results it finds."""
     asked, score = (question.tenant, question.text), entrant.score
-    if entrant.contestant is None or ANSWER not in entrant.contestant.offers:
+    if not isinstance(entrant.contestant, AnswersItself):
         found = entrant.do("search", *asked, seconds=score.searches) or []
         return (found[0] if found else None), found
     answer = entrant.do("answer", *asked, seconds=score.answers)
@@ -265,11 +265,10 @@ def _reply(entrant: Entrant, question: Question) -> tuple[str | None, list[str]]
 
 
 def _look_back(entrant: Entrant, slot: Slot) -> None:
-    offers = entrant.contestant.offers if entrant.contestant else frozenset()
-    if HISTORY in offers:
+    if isinstance(entrant.contestant, KeepsHistory):
         history = entrant.do("history", slot)
         _note(entrant.score, "history", history == list(slot.values), f"history of {slot.key}: {history}")
-    if AS_OF in offers:
+    if isinstance(entrant.contestant, ReadsThePast):
         for moment, value in slot.moments():
             held = entrant.do("as_of", slot, moment)
             expected = [] if value is None else [value]
@@ -284,7 +283,7 @@ def _note(score: Score, column: str, hit: float, what: str, *, right: float = 1)
 
 def _look_for_bytes(entrant: Entrant, erased: Sequence[Slot]) -> None:
     """Count the erased values that a copy of the system's files still holds."""
-    if entrant.contestant is None or DISK not in entrant.contestant.offers:
+    if entrant.contestant is None or not entrant.contestant.on_disk:
         return
     with tempfile.TemporaryDirectory() as scratch:
         copy = Path(scratch) / "copy"
