@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from ko_integrations.identity import (
+    canonical_value,
     check_json_text,
     check_text,
     decode_value,
@@ -163,6 +164,11 @@ def _built(cls: type[_T], names: set[str], fields: dict[str, Any]) -> _T:
 def to_knowledge_objects(versions: Sequence[Version]) -> list[KnowledgeObject]:
     """Return versions as the public API gives them."""
     return [to_knowledge_object(version) for version in versions]
+
+
+def canonical_assertion(assertion: Assertion) -> bytes:
+    """Return the canonical form of what an assertion states, for comparing."""
+    return canonical_value(decode_value(assertion.kind, assertion.value or ""))
 
 
 def to_change(event: Event, chains: Mapping[bytes, Sequence[Assertion]]) -> Change:

@@ -7,7 +7,7 @@ from datetime import datetime
 from os import PathLike
 from typing import IO, Any, Literal
 
-from ko_integrations import transfer, writing
+from ko_integrations import erasing, transfer, writing
 from ko_integrations.addressing import check_namespace, several
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.handle import Stats, open_handle
@@ -257,7 +257,7 @@ class KnowledgeStore(FactView):
 
         Facts that merely name the subject as their object stay unless `mentions` is true.
         """
-        return writing.erase(
+        return erasing.erase(
             self._handle.check(),
             self._namespace,
             subject,
@@ -270,11 +270,11 @@ class KnowledgeStore(FactView):
     def erase_source(self, source: str) -> EraseReport:
         """Leave nothing of what `source` asserted in this namespace."""
         check_text(source, "source")
-        return writing.erase_selected(self._handle.check(), None, source=(self._namespace, source))
+        return erasing.erase_selected(self._handle.check(), None, source=(self._namespace, source))
 
     def erase_namespace(self) -> EraseReport:
         """Leave nothing of this namespace."""
-        return writing.erase_selected(self._handle.check(), Scope(self._namespace))
+        return erasing.erase_selected(self._handle.check(), Scope(self._namespace))
 
     # -- keeping house ------------------------------------------------------------------------------------------
     def alias(self, subject: str, alias: str | None = None, *, drop: str | None = None) -> int:

@@ -35,10 +35,9 @@ from ko_integrations.query.evaluation import (
     read_subsets,
     read_timelines,
     recognised_signals,
-    synthetic_facts,
-    synthetic_questions,
 )
 from ko_integrations.query.restating import restated
+from ko_integrations.query.synthetic import synthetic_facts, synthetic_questions
 from ko_integrations.store import KnowledgeStore
 from ko_integrations.vocabulary import Vocabulary
 

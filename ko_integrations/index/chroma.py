@@ -5,29 +5,28 @@ against the log, and whatever it raises is IndexUnavailableError.
 """
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from chromadb.api import ClientAPI
 from chromadb.api.models.Collection import Collection
 
 from ko_integrations.errors import (
     IndexUnavailableError,
-    InvalidInputError,
     StoreClosedError,
 )
 from ko_integrations.index.chroma_collection import GenerationCollection, generation_name
 from ko_integrations.index.chroma_files import clear_unused, segment_folder
 from ko_integrations.index.chroma_scrub import scrub_folder
 from ko_integrations.index.chroma_source import (
-    CallerClient,
     EmbeddedFolder,
     Server,
     Source,
     drop,
+    is_url,
     pages,
+    source_at,
 )
 from ko_integrations.index.contract import Namespace
 from ko_integrations.vectors import as_rows
@@ -158,7 +157,7 @@ class ChromaIndex:
         cls, where: object, *, name: str, generation: int, dimension: int, owner: str | None, patience: float
     ) -> "ChromaIndex":
         given = where if isinstance(where, Collection) else None
-        source = _source(where, patience)
+        source = source_at(where, patience)
         return cls(
             source, name=name, generation=generation, dimension=dimension, collection=given, owner=owner
         )
@@ -167,9 +166,9 @@ class ChromaIndex:
     def obstacle(where: object) -> str | None:
         """Return why an index cannot be opened at `where` now, as far as that shows without taking it."""
         try:
-            if isinstance(where, str | os.PathLike) and not _is_url(where):
+            if isinstance(where, str | os.PathLike) and not is_url(where):
                 return EmbeddedFolder.owned_elsewhere(where)
-            source = _source(where, patience=0.0)
+            source = source_at(where, patience=0.0)
             try:
                 with source.session("asking"):
                     source.client.get_max_batch_size()
@@ -396,20 +395,3 @@ class ChromaIndex:
             if found is not None:
                 clear_unused(found[0])
             self._new_files = False
-
-
-def _is_url(where: object) -> bool:
-    return isinstance(where, str) and re.match(r"[a-z]+://", where, re.IGNORECASE) is not None
-
-
-def _source(where: object, patience: float) -> Source:
-    match where:
-        case Collection():
-            return CallerClient(cast(ClientAPI, where._client))
-        case str() if _is_url(where):
-            return Server(where, patience=patience)
-        case str() | os.PathLike():
-            return EmbeddedFolder.acquire(where)
-        case ClientAPI():
-            return CallerClient(where)
-    raise InvalidInputError("index", f"expected a folder, URL, Chroma client or collection, got {where!r}")

@@ -6,13 +6,14 @@ the new document while `query` still matches the old vector), and so do two proc
 """
 
 import os
+import re
 import shutil
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
-from typing import ClassVar, Protocol, TypeVar
+from typing import ClassVar, Protocol, TypeVar, cast
 from urllib.parse import urlsplit
 
 import chromadb
@@ -43,7 +44,9 @@ __all__ = [
     "backend_errors",
     "collections",
     "drop",
+    "is_url",
     "pages",
+    "source_at",
 ]
 
 # Chroma raises plain ValueError where it cannot connect or read an answer, AttributeError on a client that
@@ -307,6 +310,25 @@ def collections(client: ClientAPI) -> list[Collection]:
         found += page
         if len(page) < _NAMES_PAGE:
             return found
+
+
+def is_url(where: object) -> bool:
+    """Tell whether an index is named by an address rather than a path."""
+    return isinstance(where, str) and re.match(r"[a-z]+://", where, re.IGNORECASE) is not None
+
+
+def source_at(where: object, patience: float) -> Source:
+    """Return the source that `where` names: a folder, a URL, or a client or collection of the caller's."""
+    match where:
+        case Collection():
+            return CallerClient(cast(ClientAPI, where._client))
+        case str() if is_url(where):
+            return Server(where, patience=patience)
+        case str() | os.PathLike():
+            return EmbeddedFolder.acquire(where)
+        case ClientAPI():
+            return CallerClient(where)
+    raise InvalidInputError("index", f"expected a folder, URL, Chroma client or collection, got {where!r}")
 
 
 def drop(source: Source, name: str) -> None:

@@ -10,9 +10,9 @@ import re
 import statistics
 import string
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -40,8 +40,6 @@ __all__ = [
     "read_subsets",
     "read_timelines",
     "recognised_signals",
-    "synthetic_facts",
-    "synthetic_questions",
 ]
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
@@ -373,29 +371,3 @@ def encoder_seconds(encode: Callable[[Sequence[str]], Any], questions: Sequence[
         encode([question])
         seconds.append(time.perf_counter() - started)
     return statistics.median(seconds)
-
-
-def synthetic_facts(count: int) -> Iterator[Fact]:
-    """Make a world of `count` facts: people with employers, employers with cities, cities with countries."""
-    people = count // 6
-    start = datetime(2020, 1, 1, tzinfo=UTC)
-    for i in range(people):
-        person, firm, city = f"Person {i:05d}", f"Firm {i % (people // 5 + 1):05d}", f"Town {i % 997:05d}"
-        rows = [
-            (person, "employer", firm), (person, "birth_place", city), (person, "occupation", f"trade {i % 61}"),
-            (firm, "ceo", f"Person {(i * 7) % people:05d}"), (firm, "headquarters", city),
-            (city, "country", f"Land {i % 89:03d}"),
-        ]  # fmt: skip
-        for subject, predicate, value in rows:
-            yield Fact(subject=subject, predicate=predicate, object=value, valid_from=start)
-
-
-def synthetic_questions(facts: int, count: int = 100, seed: int = 0) -> list[str]:
-    """Return questions about `synthetic_facts`: direct ones and paths."""
-    rng, people = random.Random(seed), facts // 6
-    forms = (
-        "Where was {} born?", "Who does {} work for?", "What is the occupation of {}?",
-        "Who is the CEO of the company where {} works?", "In which country is the birthplace of {}?",
-        "Which city is the headquarters of the employer of {} located in?",
-    )  # fmt: skip
-    return [rng.choice(forms).format(f"Person {rng.randrange(people):05d}") for _ in range(count)]

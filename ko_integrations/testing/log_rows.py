@@ -1,4 +1,4 @@
-"""Entries for tests of version logs."""
+"""Entries for tests of version logs, and what those tests read back."""
 
 from typing import Any
 
@@ -9,10 +9,11 @@ from ko_integrations.identity import (
     normalize_predicate,
     slot_id,
 )
-from ko_integrations.log.contract import Address, Entry, Namespace
+from ko_integrations.log.contract import Address, Entry, Namespace, VersionLog
+from ko_integrations.log.fold import fold
 from ko_integrations.types import Value
 
-__all__ = ["NOW", "A", "address", "entry"]
+__all__ = ["NOW", "A", "address", "append", "entry", "values"]
 
 NOW = 1_000_000
 
@@ -50,3 +51,13 @@ def entry(
 
 
 A = address("Ann", "city")
+
+
+def values(log: VersionLog, slot: bytes) -> list[str | None]:
+    """Return the values of a slot's versions, oldest first."""
+    return [version.first.value for version in fold(log.chains([slot]).get(slot, []))]
+
+
+def append(log: VersionLog, *entries: Entry, now: int = NOW) -> list[str]:
+    """Append and return the outcomes."""
+    return [applied.outcome for applied in log.append(entries, now=now)]
