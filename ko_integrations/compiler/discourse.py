@@ -15,39 +15,15 @@ _POSSESSED = re.compile(
 )
 _DESCRIBED = re.compile(r"^(?:[Tt]he|[Tt]his|[Tt]hat) (?P<noun>[a-z][\w -]*)$")
 _NAMED = re.compile(r"^(?:[Tt]he |[Aa]n? )?[a-z].* (?:named|called) (?P<name>[A-Z].*)$")
-TITLES = (
-    "Patient",
-    "Dr.",
-    "Dr",
-    "Prof.",
-    "Prof",
-    "Professor",
-    "Mr.",
-    "Mr",
-    "Mrs.",
-    "Mrs",
-    "Ms.",
-    "Ms",
-    "Sir",
-    "Dame",
+TITLES = ("Patient", "Dr.", "Dr", "Prof.", "Prof", "Professor", "Mr.", "Mr", "Mrs.", "Mrs", "Ms.", "Ms", "Sir", "Dame")  # fmt: skip
+_NOBODY = frozenset(
+    "you your yours there who which what someone somebody everyone everybody people nobody one".split()
 )
+"""Words for whoever is meant or for nobody in particular."""
+_SPOKEN_OF = frozenset("he him his she her hers it its they them their this that these those".split())
 _TITLE = re.compile(r"^(?:(?:Dr|Mr|Mrs|Ms|Prof|Professor|Sir|Dame)\.?|[Pp]atient) ")
 _OBJECTS = frozenset(
-    (
-        "organisation",
-        "place",
-        "city",
-        "country",
-        "continent",
-        "label",
-        "broadcaster",
-        "team",
-        "party",
-        "award",
-        "work",
-        "product",
-        "software",
-    )
+    "organisation place city country continent label broadcaster team party award work product software".split()
 )
 _KINDS_OF_NOUNS = {
     "person": frozenset("patient man woman boy girl doctor physician singer actor actress author writer player director artist politician musician guy lady person user customer employee".split()),
@@ -119,54 +95,15 @@ class Discourse:
         lower = text.lower()
         if lower in FIRST_PERSON:
             return speaker
-        if lower in (
-            "you",
-            "your",
-            "yours",
-            "there",
-            "who",
-            "which",
-            "what",
-            "someone",
-            "somebody",
-            "everyone",
-            "everybody",
-            "people",
-            "nobody",
-            "one",
-        ):
+        if lower in _NOBODY:
             return None
-        if lower in (
-            "he",
-            "him",
-            "his",
-            "she",
-            "her",
-            "hers",
-            "it",
-            "its",
-            "they",
-            "them",
-            "their",
-            "this",
-            "that",
-            "these",
-            "those",
-        ):
+        if lower in _SPOKEN_OF:
             return self._by_pronoun(lower, speaker)
         if match := _POSSESSED.match(text):
             return self._possessed(match, speaker)
         if (match := _DESCRIBED.match(text)) and not bare(text)[1]:
             return self._described(match["noun"].lower()) or match["noun"]
-        if match := _NAMED.match(text):
-            text = match["name"]
-        name = bare(text)[0]
-        if not name[:1].isupper():
-            name = _ACCOMPANIED.sub("", name)
-        if name[:4] in ("The ", "the ") and name.rsplit(" ", 1)[-1].islower():
-            name = name[4:]
-        if name[:4] in ("The ", "the ") and country_named(name):
-            name = name[4:]
+        name = _named(text)
         return self._by_short_name(name) or name
 
     def pair(self) -> tuple[str, ...]:
@@ -243,3 +180,17 @@ class Discourse:
                     continue
                 found.append(known.name)
         return found[0] if len(found) == 1 else None
+
+
+def _named(text: str) -> str:
+    """The name in a noun phrase, without what introduces or accompanies it."""
+    if match := _NAMED.match(text):
+        text = match["name"]
+    name = bare(text)[0]
+    if not name[:1].isupper():
+        name = _ACCOMPANIED.sub("", name)
+    if name[:4] in ("The ", "the ") and name.rsplit(" ", 1)[-1].islower():
+        name = name[4:]
+    if name[:4] in ("The ", "the ") and country_named(name):
+        name = name[4:]
+    return name

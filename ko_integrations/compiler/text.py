@@ -247,57 +247,42 @@ def tokens_of(text: str) -> list[Token]:
 
 
 def _key(words: list[str], number: int) -> str:
-    word = words[number]
+    word, following = words[number], words[number + 1] if number + 1 < len(words) else ""
     if word in ("'s", "’s"):
         return _key_of_s(words, number)
-    if word in ("'", "’") and number and words[number - 1].endswith("s") and number + 1 < len(words):
+    if word in ("'", "’") and number and words[number - 1].endswith("s") and following:
         return "'s"
     if word == ".":
         return ""
-    if word == "A" and (
-        words[number + 1 : number + 2] == ["."]
-        or number
-        and not "".join(words[number + 1 : number + 2])[:1].isalnum()
-    ):
+    if word == "A" and (following == "." or number and not following[:1].isalnum()):
         return "a"  # "influenza A", "A. A. Milne": no article
-    if (
-        word in ("Not", "Never")
-        or word in ("n't", "n’t")
-        and words[number + 1 : number + 2]
-        and words[number + 1][0].isupper()
-    ):
+    if word in ("Not", "Never") or word in ("n't", "n’t") and following[:1].isupper():
         return word
     lower = word.lower().replace("’", "'")
     if number and word[0].isupper() and (lower in SKIPPED or lower in POSSESSIVES):
         return lower
-    titled = number or "".join(words[1:2])[:1].isupper() and "".join(words[2:3])[:1].isupper()
+    titled = number or following[:1].isupper() and "".join(words[2:3])[:1].isupper()
     if titled and lower in BE and word.istitle():
         return word  # "Don't Be Late": a name
-    if lower == "her" and (
-        number + 1 == len(words)
-        or not words[number + 1][:1].isalnum()
-        or words[number + 1].lower() in _AFTER_OBJECT
-    ):
+    after = following.lower()
+    if lower == "her" and (not after[:1].isalnum() or after in _AFTER_OBJECT):
         return "her"
-    if lower == "have" or lower in ("has", "had", "'ve", "having"):
-        following = words[number + 1].lower() if number + 1 < len(words) else ""
-        return "" if following in BE or following == "not" or is_participle(following) else "have"
-    if (
-        lower in ("do", "does", "did")
-        and number + 1 < len(words)
-        and (words[number + 1].isalpha() or words[number + 1] in ("n't", "n’t"))
-        and words[number + 1].lower() not in _AFTER_OBJECT
-    ):
+    if lower in ("have", "has", "had", "'ve", "having"):
+        return "" if after in BE or after == "not" or is_participle(after) else "have"
+    helping = following.isalpha() or following in ("n't", "n’t")
+    if lower in ("do", "does", "did") and helping and after not in _AFTER_OBJECT:
         return "" if number else "do"
-    if lower in BE and _is_progressive(words, number):
-        return ""
-    if word == "can" and "".join(words[number + 1 : number + 2]).isalpha() and words[number + 1] != "not":
-        return ""
-    if lower in ("can", "will") and number + 1 < len(words) and words[number + 1].lower() == "be":
-        return ""
-    if lower in BE and number and words[number - 1].lower() in _BE_BEFORE_BE:
-        return ""
-    return _plain_key(lower)
+    return "" if _is_helper(words, number, following) else _plain_key(lower)
+
+
+def _is_helper(words: list[str], number: int, following: str) -> bool:
+    """Whether a form of "be", "can" or "will" only helps the verb behind it."""
+    lower = words[number].lower().replace("’", "'")
+    if lower in BE:
+        return _is_progressive(words, number) or number > 0 and words[number - 1].lower() in _BE_BEFORE_BE
+    if words[number] == "can" and following.isalpha() and following != "not":
+        return True
+    return lower in ("can", "will") and following.lower() == "be"
 
 
 def _is_progressive(words: list[str], number: int) -> bool:
