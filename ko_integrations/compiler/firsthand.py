@@ -168,7 +168,8 @@ def _introduced(text: str) -> Iterator[str]:
         item, following = (rest[: cut.start()], rest[cut.end() :]) if cut else (rest, "")
         if _CLAUSE.match(item):
             break
-        items.append(item.strip(" .!"))
+        if said := item.strip(" .!"):
+            items.append(said)
         rest = following
     first_person = match["be"][0] in "Ii" and match["be"][1:2] != "t"
     if (

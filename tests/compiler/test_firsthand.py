@@ -158,6 +158,7 @@ def test_what_is_not_stored_is_reported(pieces: list[str]) -> None:
             "Our kids are Leo (9) and Sara (6).",
             [("Leo", "age", 9), ("user", "children", "Leo"), ("Sara", "age", 6), ("user", "children", "Sara")],
         ),
+        ("I am , a nurse", [("user", "occupation", "nurse")]),
         ("My number is +39 011 555 0202.", [("user", "phone_number", "+39 011 555 0202")]),
         ("I changed doctors, it's Dr. Neri now.", [("user", "physician", "Dr. Neri")]),
         ("I take 20 mg of lisinopril every morning.", [("user", "medications", "lisinopril")]),
