@@ -67,6 +67,12 @@ SUMMARY = (
         "after a correction, old value",
         "old value among the hits after a correction: the store; plain append",
     ),
+    (
+        "router",
+        "sources never seen",
+        "the learned router on queries of sources it never saw: lowest of nine sets",
+    ),
+    ("router", "NF-CATS", "the same on the validation part of NF-CATS: macro-F1"),
 )
 """The figures of the README: results, a part of the figure's name, and what the README calls it."""
 
