@@ -16,7 +16,9 @@ from ko_integrations.morphology import ARTICLES
 
 __all__ = ["is_person_name", "told"]
 
-_SPEAKER = frozenset("I i I'm i'm I’m i’m I've i've I’ve i’ve im my My we We our Our we're We're".split())
+_SPEAKER = frozenset(
+    "I i I'm i'm I’m i’m I've i've I’ve i’ve im my My we We our Our we're We're we've We've we’ve We’ve".split()
+)
 _NAME = r"[A-Z][\w'’-]*[\w](?: (?:(?:de|van|von|der|al|bin|la) )?[A-Z][\w’-]*[\w])*"
 _NO_PERSONS = CALENDAR | {"Christmas", "Easter", "God"}
 _ALSO_WORDS = frozenset(
@@ -63,6 +65,9 @@ _HAVING = re.compile(
 )
 
 
+_ANOTHER = re.compile(
+    rf"(?:and )?(?:a|an|one|two|three|four|five|six|\d)(?: [a-z-]+){{1,3}}(?: (?:called|named)|,|:| [-–—]) {_NAME}"
+)
 _LEAVING = frozenset(
     "quit quitting left leaving leave lost lose losing resigned resigning fired sacked ended ends retired used old former previous dream not never".split()
 )
@@ -109,6 +114,9 @@ def told(text: str, is_relation: Callable[[str], bool]) -> list[str]:
         verb = "are" if " and " in having["names"] else "is"
         stated.append(f"My {having['noun']} {verb} {having['names']}")
         text = having["rest"].strip(" ,")
+        if _ANOTHER.match(text):  # "... and a cat, Tom": the verb of the first is understood
+            stated += told(f"{having['i']} have {text.removeprefix('and ')}", is_relation)
+            text = ""
     text = _ALONE.sub(r"\1 ", _PURPOSE.sub(r"\1", text))
     text = _without_company(_named(text, is_relation, stated))
     if not _JOB.isdisjoint(words_in(text)):

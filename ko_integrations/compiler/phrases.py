@@ -3,6 +3,7 @@
 import re
 
 from ko_integrations.compiler.dates import Adjunct
+from ko_integrations.compiler.definites import located, of_the_speaker
 from ko_integrations.compiler.reading import STRONG, ClauseReader, Reading
 from ko_integrations.compiler.referents import Referents
 from ko_integrations.compiler.relations import RelationFinder
@@ -28,6 +29,10 @@ _UNOWNED = re.compile(
 )
 """A noun without an owner, and what it is."""
 _PLACE_TAIL = re.compile(r"^(?P<head>.+) (?P<place>(?:at|in) (?:the )?[A-Z][\w.'’&-]*(?: [A-Z][\w.'’&-]*)*)$")
+_MANY_SIDED = re.compile(r"(?:in|on|at|by|with) ")
+"""Prepositions of which a declared wording knows more than a place ("on the third floor"), however faint it is."""
+_DEFINITELY = 0.7
+"""Score of a reading that rests on what "the" implies."""
 _PLACED = 1.5
 """Least score of a clause whose place is left out."""
 _PASSIVE = re.compile(
@@ -54,11 +59,13 @@ class PhraseReader:
     def readings(self, text: str, adjunct: Adjunct | None) -> list[tuple[Reading, Adjunct | None]]:
         """Return the readings of a clause and their times; `adjunct` is the clause without its time."""
         return (
-            self._phrases(text, adjunct)
+            self._located(text, adjunct)
+            or self._phrases(text, adjunct)
             or self._timed(text, adjunct)
             or self._timed(self._elliptic(text), None)
             or self._tail(text)
             or self._unowned(text, adjunct)
+            or self._definite(text, adjunct)
         )
 
     def reading(self, text: str) -> Reading | None:
@@ -159,6 +166,31 @@ class PhraseReader:
         if reading is None or (reading.subject, reading.predicate) != (topic, declared.name):
             return []
         return [(reading, adjunct)]
+
+    def _located(self, text: str, adjunct: Adjunct | None) -> list[tuple[Reading, Adjunct | None]]:
+        """Read where a thing is, if no declared wording says something else of it."""
+        place = located(text)
+        other = self.reading(text) if place else None
+        if place is None or (other and (other.score >= STRONG or _MANY_SIDED.match(place[1]))):
+            return []
+        return [(Reading("location", *place, _DEFINITELY, stated=False), adjunct)]
+
+    def _definite(self, text: str, adjunct: Adjunct | None) -> list[tuple[Reading, Adjunct | None]]:
+        """Read "the gate code is 7710" of the speaker where nobody else is spoken of."""
+        if self._speaks_of_another():
+            return []
+        owned = of_the_speaker(adjunct.text if adjunct else text)
+        reading = self.reading(owned) or self._relations.find(owned) if owned else None
+        declared = self._clauses.vocabulary.get(reading.predicate) if reading else None
+        if reading is None or declared and declared.subject_kinds and "person" not in declared.subject_kinds:
+            return []
+        return [(reading, adjunct)]
+
+    def _speaks_of_another(self) -> bool:
+        """Whether the text speaks of somebody who is not one of the speaker's own people."""
+        said = self._referents
+        own = {str(item.object) for item in said.found if item.subject == said.speaker} | {said.speaker, None}
+        return said.discourse.last not in own
 
     def _set_in_place(self, placed: re.Match[str]) -> list[tuple[Reading, Adjunct | None]]:
         """Read "X teaches maths at Y" as "X teaches maths", and as "X teaches at Y" if that states something."""

@@ -14,6 +14,8 @@ from ko_integrations.compiler.naming import kind_score
 from ko_integrations.compiler.phrases import PhraseReader
 from ko_integrations.compiler.reading import STRONG, ClauseReader, Reading
 from ko_integrations.compiler.relations import RelationFinder
+from ko_integrations.compiler.restating import caused, positive
+from ko_integrations.compiler.species import species_of
 from ko_integrations.compiler.statements import Statements
 from ko_integrations.compiler.text import FIRST_PERSON, Sentence, keys_of, tokens_of, unstopped, words_in
 from ko_integrations.protocols import FactReader
@@ -171,8 +173,12 @@ class Session:
         before = len(self.statements.found)
         if reason is None or self._title_speaks(body, reason):
             reason = None
-            for part in told(body, self.referents.is_relation):
-                reason = self._read(part, sentence.text) or reason
+            for clause in positive(unstopped(body)):
+                for part in told(clause, self.referents.is_relation):
+                    reason = self._read(part, sentence.text) or reason
+            if len(self.statements.found) == before:
+                for part in caused(unstopped(body)):
+                    reason = self._read(part, sentence.text) or reason
             reason = reason or "no statement recognised"
             if _STATING_TAIL.match(core.tail) and no_statement(plain(core.tail)) is None:
                 self._read(plain(core.tail), sentence.text)
@@ -231,8 +237,15 @@ class Session:
         return titled and len(after) > 1 and self.splitter.finite(after[1])
 
     def _read(self, body: str, source: str) -> str | None:
+        """Read a sentence, and of which species an animal is that it names; return why nothing came of it."""
+        found = self.statements.found
+        before = len(found)
+        reason = self._stated(unstopped(body), source)
+        found += list(species_of(body, found[before:], self.reader.vocabulary))
+        return reason
+
+    def _stated(self, body: str, source: str) -> str | None:
         """Read a sentence as a whole or clause by clause; return why nothing came of it."""
-        body = unstopped(body)
         whole = self.phrases.reading(body)
         if whole and whole.score >= STRONG and not _JOINING.search(f"{whole.subject} | {whole.object}"):
             if (
@@ -276,11 +289,13 @@ class Session:
             )
         else:
             old = ""
-        planned = False
+        planned, said = False, text
         if _FUTURE.search(text):
             text, planned = _FUTURE.sub("", text), True
         adjunct = take_adjunct(text, self.said_at, ahead=planned)
         if planned and not (adjunct and adjunct.valid_from and adjunct.valid_from > self.said_at):
+            if committed := self._committed(said):
+                return self.statements.add(committed, source, None)
             return "a plan"
         readings = self.phrases.readings(text, adjunct)
         if not readings:
@@ -299,6 +314,17 @@ class Session:
             when = when or self._in_story(reading, text)
             reason = self.statements.add(reading, source, when, holds=_holds(text, when)) or reason
         return reason
+
+    def _committed(self, text: str) -> Reading | None:
+        """Read "we will use X" where the future is a declared wording: to say so is to decide, and holds at once.
+
+        A name tells a choice; "we will use the stairs" is no decision to keep.
+        """
+        reading = self.phrases.reading(" ".join(_FUTURE.sub(" will ", text, count=1).split()))
+        declared = self.reader.vocabulary.get(reading.predicate) if reading else None
+        commissive = declared and any(" will " in form for form in declared.statement_forms)
+        named = reading is not None and reading.object[:1].isupper()
+        return reading if reading and named and commissive and reading.score >= STRONG else None
 
     def _in_story(self, reading: Reading, text: str) -> Adjunct | None:
         """The time of what was measured: in the past tense that is the time the text has come to."""
@@ -331,8 +357,11 @@ class Session:
                 return self.statements.add(reading, source, None)
             shorter = re.sub(r",? (?:and )?not (?!.*\b(?:is|are|was)\b).+$", "", text)
             contrasted = "," in text[len(shorter) : len(shorter) + 1] or shorter[-1:].isdigit()
-            if shorter != text and contrasted and (reading := self.phrases.reading(shorter)):
-                return self.statements.add(reading, source, None)
+            if shorter != text and contrasted and not _NEGATION.search(shorter):
+                stated = len(self.statements.found)
+                reason = self._clause(shorter, source)
+                if len(self.statements.found) > stated:
+                    return reason
         affirmative = denial(text)
         if affirmative is None:
             return "a denial"

@@ -117,6 +117,9 @@ class Statements:
         values = self.values(predicate, reading.object)
         if not values:
             return _NO_OBJECT
+        declared = self.reader.vocabulary.get(predicate)
+        if declared and declared.value_type == "name" and any(map(_is_spelt_number, values)):
+            return _NO_OBJECT
         claim = _Claim(subject, predicate, _confidence(reading), source, *_interval(adjunct))
         values = [self._assert(claim, value, holds=holds) for value in values]
         self._date_event(claim, adjunct)
@@ -305,6 +308,11 @@ class Statements:
 
 def _interval(adjunct: Adjunct | None) -> tuple[datetime | None, datetime | None]:
     return (adjunct.valid_from, adjunct.valid_to) if adjunct else (None, None)
+
+
+def _is_spelt_number(value: Value) -> bool:
+    """Whether a value is a number in words, as of a time of the day, which names nobody ("start at five")."""
+    return isinstance(value, str) and value.islower() and kinds_of(value) == {"number"}
 
 
 def _confidence(reading: Reading) -> float:

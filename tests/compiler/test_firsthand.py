@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ko_integrations import KnowledgeStore
+from ko_integrations import KnowledgeStore, Quantity
 
 from .conftest import Reads
 
@@ -41,7 +41,8 @@ def test_told_of_oneself(reads: Reads, text: str, facts: set[tuple[str, Any]]) -
         ("My sister Ida teaches maths in Porto; she's 31.",
          {("user", "siblings", "Ida"), ("Ida", "field_of_work", "maths"),
           ("Ida", "work_location", "Porto"), ("Ida", "age", 31)}),
-        ("our cat is called Miso. She is 7 years old.", {("user", "pets", "Miso"), ("Miso", "age", 7)}),
+        ("our cat is called Miso. She is 7 years old.",
+         {("user", "pets", "Miso"), ("Miso", "species", "cat"), ("Miso", "age", 7)}),
         ("we adopted a puppy! his name is Bramble", {("user", "pets", "Bramble")}),
         ("my mum just got diagnosed with asthma, she's 66",
          {("user's mother", "diagnosis", "asthma"), ("user's mother", "age", 66)}),
@@ -161,7 +162,8 @@ def test_what_is_not_stored_is_reported(pieces: list[str]) -> None:
         ("I am , a nurse", [("user", "occupation", "nurse")]),
         ("My number is +39 011 555 0202.", [("user", "phone_number", "+39 011 555 0202")]),
         ("I changed doctors, it's Dr. Neri now.", [("user", "physician", "Dr. Neri")]),
-        ("I take 20 mg of lisinopril every morning.", [("user", "medications", "lisinopril")]),
+        ("I take 20 mg of lisinopril every morning.",
+         [("user", "medications", "lisinopril"), ("user's lisinopril", "dosage", Quantity(20, "mg"))]),
         ("My flight to Rome is on Friday.", [("user's flight to Rome", "event_date", date(2026, 12, 4))]),
     ],
 )  # fmt: skip
