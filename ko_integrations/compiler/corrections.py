@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from ko_integrations.compiler.afterthoughts import afterthought
 from ko_integrations.compiler.statements import Statements
 from ko_integrations.compiler.text import words_in
 from ko_integrations.compiler.values import clean
@@ -51,7 +52,11 @@ class Corrections:
         "Scratch that" takes it back. `body` is what `said` says without its openers.
         """
         found = self.statements.found
-        if not found or found[-1].kind != "assert" or found[-1].text != self.heard:
+        if not found:
+            statements = self.statements
+            found += afterthought(said, statements.reader, statements.said_at, statements.values, self.finite)
+            return bool(found)
+        if found[-1].kind != "assert" or found[-1].text != self.heard:
             return False
         if _UNDONE.match(said) or _SCRATCHED.match(said) and self.finite(body):
             for slip in [item for item in reversed(found) if item.text == self.heard]:
