@@ -6,7 +6,7 @@ from datetime import datetime
 
 from ko_integrations.protocols import FactReader
 from ko_integrations.query.lexicon import Lexicon
-from ko_integrations.query.linking import Mention
+from ko_integrations.query.linking import SPEAKER, Mention
 from ko_integrations.query.paths import Candidate, canonical
 from ko_integrations.query.question import Asked, analyse
 from ko_integrations.query.scoring import fit
@@ -45,6 +45,8 @@ def near_candidates(
 def _about(text: str, words: Sequence[Word], hit: Hit, lexicon: Lexicon) -> Asked | None:
     """Return the question read as one about the subject of a hit, or None if it names something else."""
     subject = _chunks(hit.ko.subject)
+    if hit.ko.subject.startswith(f"{SPEAKER}'s ") and not subject & {word.lower for word in words}:
+        return None  # "my name" is not my mother's
     part = [i for i, word in enumerate(words) if _telling(word) and _chunk(text, word) in subject]
     if part:
         mention = Mention(hit.ko.subject, part[0], part[-1] + 1, _PARTIAL)

@@ -31,6 +31,11 @@ _OWNED = re.compile(r"['’]s?\s|\w\ws\s\w|\b(?:of|for)\s|\b(?:my|our)\s", re.IG
 _CLIPPED = re.compile(r"\b(what|who|where|when|how)s\b", re.IGNORECASE)
 _IDIOM = re.compile(r"(?<=\bdo) for (?:a|his|her|their|my|your) living\b", re.IGNORECASE)
 """After "do" it says no more than that; nothing lives anywhere."""
+_CALLED = re.compile(
+    r"^what(?:['’]?s| is| are) (?P<whom>(?:the|my|our|his|her|their|\S+['’]s) [a-z -]+?) (?:called|named)[\s?]*$",
+    re.IGNORECASE,
+)
+"""What somebody is called is the name."""
 _CLOSING = re.compile(r"[\s,]*(?:please|thanks|thank you|by any chance)?[\s.?!]*$", re.IGNORECASE)
 
 
@@ -46,6 +51,7 @@ def unframed(question: str) -> str:
     >>> unframed("Do you know Ada?")
     'Do you know Ada?'
     """
+    question = _CALLED.sub(r"what is the name of \g<whom>?", question)
     text = _IDIOM.sub("", _CLIPPED.sub(r"\1's", " ".join(question.split())))
     start = opening.end() if (opening := _OPENING.match(text)) else 0
     frame = _FRAME.match(text, start)

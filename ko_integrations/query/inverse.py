@@ -28,13 +28,21 @@ def inverse_candidates(
     found: list[Candidate] = []
     for mention in _objects(text, words, mentions)[:_LOOK_UPS]:
         by_predicate: dict[str, list[KnowledgeObject]] = {}
-        for ko in reader.facts_naming(mention.subject, limit=_MOST):
+        for ko in _facts_naming(mention, words, reader):
             by_predicate.setdefault(canonical(reader, ko.predicate), []).append(ko)
         asked = analyse(text, words, mention, lexicon) if by_predicate else None
         if asked is not None and asked.wants != "count":  # who is stored is not how many there are
             for name, facts in by_predicate.items():
                 found += _turned(asked, words, lexicon.profile(name), facts, lexicon)
     return sorted(found, key=lambda candidate: -candidate.fit.score)
+
+
+def _facts_naming(mention: Mention, words: Sequence[Word], reader: FactReader) -> list[KnowledgeObject]:
+    """Return the facts that name the thing, with "the" too where the question says it."""
+    found = reader.facts_naming(mention.subject, limit=_MOST)
+    if not found and mention.start and words[mention.start - 1].lower == "the":
+        found = reader.facts_naming(f"the {mention.subject}", limit=_MOST)
+    return found
 
 
 def _turned(

@@ -59,8 +59,18 @@ def _relation(words: Sequence[Word], mention: Mention, reader: FactReader) -> tu
 
 def _subject(noun: str, declared: Predicate, reader: FactReader) -> str | None:
     fitting = kin_among(noun, (str(ko.object) for ko in reader.read_values(SPEAKER, declared.name)))
+    if "animal" in declared.object_kinds and len(fitting) > 1:  # "my cat" of several pets
+        fitting = [
+            name
+            for name in fitting
+            if any(str(ko.object) == noun for ko in reader.read_values(name, "species"))
+        ]
     described = [f"{SPEAKER}'s {formal_kin(noun)}", f"{SPEAKER}'s {noun}"]
     stored = reader.find_subjects([*fitting, *described])
     if len(fitting) == 1 and fitting[0] in stored:
         return stored[fitting[0]]
     return next((stored[name] for name in described if name in stored), None)
+
+
+def _values(subject: str, predicate: str, reader: FactReader) -> set[str]:
+    return {str(ko.object) for ko in reader.read_values(subject, predicate)}

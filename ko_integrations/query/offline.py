@@ -13,11 +13,14 @@ from ko_integrations.query.events import at_event
 from ko_integrations.query.evidence import Nearness
 from ko_integrations.query.fallback import near_candidates
 from ko_integrations.query.framing import unframed
+from ko_integrations.query.household import with_household
 from ko_integrations.query.inverse import inverse_candidates
 from ko_integrations.query.kin import relatives
 from ko_integrations.query.lexicon import Lexicon, lexicon_of
 from ko_integrations.query.linking import MAX_WORDS, Mention, link
+from ko_integrations.query.narrowing import asks_an_attribute, narrowed
 from ko_integrations.query.paths import Candidate, Walker, slots_of
+from ko_integrations.query.polarity import of_right_polarity
 from ko_integrations.query.question import ANY_KIND, analyse, readings
 from ko_integrations.query.ranking import ACCEPT, Ranked, rank
 from ko_integrations.query.scoring import fit
@@ -75,7 +78,7 @@ class _Session:
         self.question, self.words, self.reader = question, words, reader
         self.now, self.known_at, self.nearness = now, known_at, nearness
         self.lexicon: Lexicon = lexicon_of(reader.vocabulary)
-        self.mentions = relatives(words, link(question, words, reader), reader)
+        self.mentions = with_household(words, relatives(words, link(question, words, reader), reader), reader)
         self.operator = self._operator()
         if self._named_by_time():
             self.operator = TemporalOperator()
@@ -193,6 +196,7 @@ class _Session:
         for mention in self._outside()[:_MENTIONS]:
             for asked in readings(self.text, self.words, mention, self.lexicon):
                 found += self.walker.candidates(asked)
+        found = of_right_polarity(found, self.words, self.lexicon)
         if found and (self.operator.kind in _NAMING_KINDS or found[0].asked.wants == "truth"):
             found = [self._with_values(candidate) for candidate in found[:_VALUED]]
         ranked = self._ranked(found)
@@ -223,16 +227,26 @@ class _Session:
         asked = candidate.asked
         if self.operator.kind in _NAMING_KINDS:  # the time is asked for, whatever the slot holds
             asked = replace(asked, focus=frozenset(), focus_text="", kinds=ANY_KIND)
-        return replace(candidate, asked=asked, fit=fit(asked, candidate.profiles, self.lexicon, stated))
+        path = candidate.profiles
+        if candidate.contrary is not None:
+            path = (*path[:-1], candidate.contrary)
+        return replace(candidate, asked=asked, fit=fit(asked, path, self.lexicon, stated))
 
     def _ranked(self, candidates: list[Candidate]) -> list[Ranked]:
-        return rank(candidates, self.reader.embedder, self.nearness) if candidates else []
+        asked_for = of_right_polarity(candidates, self.words, self.lexicon)
+        return rank(asked_for, self.reader.embedder, self.nearness) if asked_for else []
 
     def _slots(self, candidate: Candidate) -> list[Slot]:
         return slots_of(candidate, self.walker)
 
     # -- when, told by an event ----------------------------------------------------------------------------------
     def _respond(self, best: Ranked) -> Answer:
+        if asks_an_attribute(best.candidate, self.words):
+            return abstain("What is asked for is not stored of it.", best.probability)
+        meant = narrowed(best.candidate, self.words, self.reader)
+        if meant is None:
+            return abstain("None of those that are stored is known for one.", best.probability)
+        best = replace(best, candidate=meant)
         slots = self._slots(best.candidate)
         operator = self.operator
         if operator.anchor is not None and not self._anchors_value(slots):

@@ -39,6 +39,7 @@ class Candidate:
         facts: what holds on the way, without the last hop.
         values: the facts of the last hop; empty if nothing holds there now.
         inverse: the question comes from the object's side, and the subjects of `values` answer it.
+        contrary: the predicate asked for, of which the last one is the contrary: its values say no.
     """
 
     asked: Asked
@@ -48,6 +49,7 @@ class Candidate:
     values: tuple[KnowledgeObject, ...]
     fit: Fit
     inverse: bool = False
+    contrary: Profile | None = None
 
     @property
     def predicates(self) -> tuple[str, ...]:

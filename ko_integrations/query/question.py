@@ -38,8 +38,8 @@ _KIND_NOUNS = {
     for noun in nouns.split()
 }  # fmt: skip
 _WH_KINDS = {
-    "who": frozenset({"person", "organisation", "team", "party"}),
-    "whom": frozenset({"person", "organisation", "team", "party"}),
+    "who": frozenset({"person", "animal", "organisation", "team", "party"}),
+    "whom": frozenset({"person", "animal", "organisation", "team", "party"}),
     "where": frozenset({"place", "city", "country", "continent", "organisation"}),
     "when": frozenset({"date"}),
 }

@@ -35,7 +35,8 @@ def answer_truth(
         held = _held(slots, operator, ever)
         said = next((ko for ko in held if _says(ko, claimed, candidate)), None)
         if said is not None:
-            return _verdict(said.object if isinstance(said.object, bool) else True, one, [said], slots)
+            stated = said.object if isinstance(said.object, bool) else True
+            return _verdict(stated is (candidate.contrary is None), one, [said], slots)
         if denied is None and held and claimed and _excludes(one, slots, ever):
             denied = _verdict(False, one, held, slots)
     return denied
@@ -45,7 +46,8 @@ def _is_claim(token: Token, candidate: Candidate) -> bool:
     """Tell whether a word is part of the value that the question puts forward."""
     if token.name_like:
         return True
-    return token.lower not in CARRIERS and max(explains(token, p) for p in candidate.profiles) < 0.5
+    profiles = (*candidate.profiles, *((candidate.contrary,) if candidate.contrary else ()))
+    return token.lower not in CARRIERS and max(explains(token, p) for p in profiles) < 0.5
 
 
 def _held(slots: Sequence[Slot], operator: TemporalOperator, ever: bool) -> list[KnowledgeObject]:
@@ -55,10 +57,15 @@ def _held(slots: Sequence[Slot], operator: TemporalOperator, ever: bool) -> list
 
 
 def _says(ko: KnowledgeObject, claimed: Sequence[Token], candidate: Candidate) -> bool:
-    """Tell whether a fact states what is claimed: its value has every word of the claim, or is itself yes or no."""
+    """Tell whether a fact states what is claimed: its value has every word of the claim, or is itself yes or no.
+
+    The contrary of a claim must be of just that: who hates black olives may like olives.
+    """
     if isinstance(ko.object, bool):
         return min(candidate.fit.support) >= _SUPPORTED and not claimed
     value = {word.key for word in words_of(str(ko.object)) if word.is_word}
+    if candidate.contrary is not None and len(value) > len({token.key for token in claimed}):
+        return False
     return bool(claimed) and all(token.key in value or key_of(token.lower) in value for token in claimed)
 
 
@@ -66,7 +73,11 @@ def _excludes(one: Ranked, slots: Sequence[Slot], ever: bool) -> bool:
     """Tell whether another value of this slot means no."""
     single = bool(slots) and not any(slot.is_set for slot in slots)
     return (
-        single and not ever and min(one.candidate.fit.support) >= _SUPPORTED and one.candidate.fit.loose > 0.2
+        single
+        and one.candidate.contrary is None
+        and not ever
+        and min(one.candidate.fit.support) >= _SUPPORTED
+        and one.candidate.fit.loose > 0.2
     )
 
 
