@@ -54,13 +54,13 @@ def positive(text: str) -> list[str]:
     >>> positive("I prefer rye to wheat")
     ['I prefer rye']
     """
-    text = _REPLACED.sub("", text)
-    if excluded := _EXCLUDED.search(text):
+    text = _REPLACED.sub("", text) if " of " in text else text
+    if " but " in text and (excluded := _EXCLUDED.search(text)):
         text = excluded["list"]
-    preferred = _PREFERRED.match(text)
+    preferred = _PREFERRED.match(text) if "prefer" in text else None
     if preferred and _are_parallel(preferred["first"], preferred["second"]):
         text = f"{preferred['head']} {preferred['first']}"
-    belonging = _BELONGS.match(text)
+    belonging = _BELONGS.match(text) if " belongs " in text else None
     if belonging and _FIRM.search(belonging["owner"]) and "person" not in kinds_of(belonging["what"]):
         text = f"{belonging['what']} is owned by {belonging['owner']}"
     return _measured_out(text)

@@ -274,7 +274,7 @@ class Session:
     def _clause(self, text: str, source: str) -> str | None:
         """Read one clause; return why nothing came of it."""
         text = unstopped(text)
-        if _ENCOUNTER.match(text):
+        if " into " in text and _ENCOUNTER.match(text):
             return "no statement recognised"
         if _NEGATION.search(text):
             return self._negated(text, source)

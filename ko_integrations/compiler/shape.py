@@ -66,7 +66,8 @@ def is_nobody(predicate: Predicate, subject: str) -> bool:
     """Return whether `subject` can be no subject: "mean", "following his death", "her work" of a predicate of persons."""
     words = subject.split(" ")
     if (
-        _FRONTED.match(subject)
+        ", " in subject
+        and _FRONTED.match(subject)
         or _COUNTED.match(subject)
         or subject[0].islower()
         and _PLACED.search(subject)
@@ -77,7 +78,7 @@ def is_nobody(predicate: Predicate, subject: str) -> bool:
         return True
     if all(word.lower() in ATTRIBUTES for word in words) or _is_subordinate(words):
         return True
-    if _GERUND.match(subject):
+    if subject[0].islower() and _GERUND.match(subject):
         return True
     if len(words) == 1 and subject.islower() and (subject.endswith("ly") or subject in _ADVERBS):
         return True
@@ -148,7 +149,7 @@ def shape(keys: tuple[str, ...], span: tuple[int, int], text: str, *, is_object:
     score = 0.0
     if part == ("their",):
         return score
-    if len(part) > 1:
+    if len(part) > 1 and not _BREAKING.isdisjoint(part):
         score -= 1.2 * sum(key in _BREAKING for key in part)
     if (
         part[0] in PREPOSITIONS

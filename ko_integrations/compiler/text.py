@@ -247,7 +247,10 @@ def tokens_of(text: str) -> list[Token]:
 
 
 def _key(words: list[str], number: int) -> str:
-    word, following = words[number], words[number + 1] if number + 1 < len(words) else ""
+    word = words[number]
+    if word not in _CLOSELY_READ and word.isalpha() and word.islower():
+        return _plain_key(word)  # as nearly all words are
+    following = words[number + 1] if number + 1 < len(words) else ""
     if word in ("'s", "’s"):
         return _key_of_s(words, number)
     if word in ("'", "’") and number and words[number - 1].endswith("s") and following:
@@ -298,6 +301,8 @@ _PROGRESSIVE = frozenset(
 )
 
 
+_CLOSELY_READ = frozenset((*BE, *"her have has had having do does did can will".split()))
+"""Words whose key depends on their neighbours."""
 _AFTER_OBJECT = frozenset("in at on by for to from with as of and or but when because".split())
 _BE_BEFORE_BE = frozenset("is are was were am be 'm ’m 're ’re".split())
 

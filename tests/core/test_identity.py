@@ -165,7 +165,7 @@ def test_what_equals_what() -> None:
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
-        (None, "NoneType"),
+        (None, "None is not a value"),
         (float("nan"), "NaN"),
         (float("inf"), "infinity"),
         (datetime(2024, 1, 1), "naive"),
