@@ -81,6 +81,7 @@ _EMOJI = re.compile(
     r"(?:^|(?<=[\s.!?,)\w]))\s*[\u2190-\u21ff\u2600-\u27bf\u2b50\u2b55\ufe0f\U0001f000-\U0001faff]+(?=\s|[.!?]|$)"
 )
 _UNSET = re.compile(r"(?<!,) not (?=[A-Z\d]\S*(?: [A-Z]\S*)*$)")
+_BEFORE_PLACES = ("in", "at", "from", "near", "in the", "at the", "from the", "near the")
 _ENCOUNTER = re.compile(r"^.{1,40}? (?:ran|run|bumped|looked|dropped) into [A-Z]")
 """Meeting somebody by chance is no running of anything."""
 
@@ -203,7 +204,7 @@ class Session:
         if names and text.startswith(f"{names[0]} ") and self._begins_with_noun(text):
             names = names[1:]  # "Tumor size was ..." names no Tumor
         for name in reversed(names):
-            placed = re.search(rf"\b(?:in|at|from|near) (?:the )?{re.escape(name)}", text)
+            placed = any(f" {before} {name}" in f" {text}" for before in _BEFORE_PLACES)
             self.referents.discourse.mention(name, ("place",) if placed else ())
         self.referents.mention_relations(text)
 

@@ -264,6 +264,8 @@ def _key(words: list[str], number: int) -> str:
     lower = word.lower().replace("’", "'")
     if number and word[0].isupper() and (lower in SKIPPED or lower in POSSESSIVES):
         return lower
+    if lower not in _CLOSELY_READ:
+        return _plain_key(lower)
     titled = number or following[:1].isupper() and "".join(words[2:3])[:1].isupper()
     if titled and lower in BE and word.istitle():
         return word  # "Don't Be Late": a name
@@ -301,7 +303,7 @@ _PROGRESSIVE = frozenset(
 )
 
 
-_CLOSELY_READ = frozenset((*BE, *"her have has had having do does did can will".split()))
+_CLOSELY_READ = frozenset((*BE, *"her have has had having 've do does did can will".split()))
 """Words whose key depends on their neighbours."""
 _AFTER_OBJECT = frozenset("in at on by for to from with as of and or but when because".split())
 _BE_BEFORE_BE = frozenset("is are was were am be 'm ’m 're ’re".split())
