@@ -9,7 +9,7 @@ from ko_integrations.query.linking import SPEAKER, Mention
 from ko_integrations.query.words import CARRIERS, FUNCTION_WORDS, Word
 from ko_integrations.vocabulary import Predicate
 
-__all__ = ["relatives"]
+__all__ = ["known_species", "relatives"]
 
 _OWNING = frozenset({"my", "our"})
 _LIVING = frozenset({"person", "animal"})
@@ -60,11 +60,7 @@ def _relation(words: Sequence[Word], mention: Mention, reader: FactReader) -> tu
 def _subject(noun: str, declared: Predicate, reader: FactReader) -> str | None:
     fitting = kin_among(noun, (str(ko.object) for ko in reader.read_values(SPEAKER, declared.name)))
     if "animal" in declared.object_kinds and len(fitting) > 1:  # "my cat" of several pets
-        fitting = [
-            name
-            for name in fitting
-            if any(str(ko.object) == noun for ko in reader.read_values(name, "species"))
-        ]
+        fitting = [name for name in fitting if noun in known_species(name, reader)]
     described = [f"{SPEAKER}'s {formal_kin(noun)}", f"{SPEAKER}'s {noun}"]
     stored = reader.find_subjects([*fitting, *described])
     if len(fitting) == 1 and fitting[0] in stored:
@@ -72,5 +68,6 @@ def _subject(noun: str, declared: Predicate, reader: FactReader) -> str | None:
     return next((stored[name] for name in described if name in stored), None)
 
 
-def _values(subject: str, predicate: str, reader: FactReader) -> set[str]:
-    return {str(ko.object) for ko in reader.read_values(subject, predicate)}
+def known_species(animal: str, reader: FactReader) -> set[str]:
+    """Return what is stored of which animal somebody's pet is."""
+    return {str(ko.object) for ko in reader.read_values(animal, "species")}

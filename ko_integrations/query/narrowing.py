@@ -6,6 +6,7 @@ from dataclasses import replace
 from ko_integrations.kinds import kin_among
 from ko_integrations.morphology import lemma
 from ko_integrations.protocols import FactReader
+from ko_integrations.query.kin import known_species
 from ko_integrations.query.paths import Candidate
 from ko_integrations.query.question import Token
 from ko_integrations.query.scoring import explains
@@ -15,7 +16,6 @@ from ko_integrations.types import KnowledgeObject
 __all__ = ["asks_an_attribute", "narrowed"]
 
 _LIVING = frozenset({"person", "animal"})
-_SPECIES = "species"
 
 
 def narrowed(candidate: Candidate, words: Sequence[Word], reader: FactReader) -> Candidate | None:
@@ -77,5 +77,5 @@ def _is_such(ko: KnowledgeObject, noun: str, predicate: str, reader: FactReader)
     """Tell whether an animal may be called by the noun: it is not known for another species."""
     if lemma(noun) in (lemma(predicate), "pet", "animal"):
         return True
-    known = reader.read_values(str(ko.object), _SPECIES)
-    return not known or any(str(one.object) == lemma(noun) for one in known)
+    known = known_species(str(ko.object), reader)
+    return not known or lemma(noun) in known
