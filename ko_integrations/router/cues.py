@@ -7,7 +7,7 @@ import re
 from typing import Final
 
 from ko_integrations.router.lexicon import CLASSES, PREPOSITIONS, QUANTITY_ADJECTIVES, VERB_CLASSES
-from ko_integrations.router.request import AUXILIARIES, QUESTION_WORDS, Request, read_request
+from ko_integrations.router.request import AUXILIARIES, QUESTION_WORDS, Request, read_request, without_marks
 
 __all__ = ["QUESTION", "cues_of", "query_cues"]
 
@@ -119,7 +119,7 @@ def _opening(core: list[str], cues: dict[str, float]) -> None:
 
 def _definition_or_attribute(rest: list[str], cues: dict[str, float]) -> None:
     """Tell "what is X" (a concept) from "what is the Y of X" (a value)."""
-    rest = [word for word in rest if word not in "?!:"]
+    rest = without_marks(rest)
     if not rest:
         return
     if "of" in rest and rest[0] == "the":
@@ -138,7 +138,7 @@ def _definition_or_attribute(rest: list[str], cues: dict[str, float]) -> None:
 
 def _shape(request: Request, cues: dict[str, float]) -> None:
     """Add length and form."""
-    plain = [word for word in request.words if word not in "?!:"]
+    plain = without_marks(request.words)
     count = len(plain)
     for limit in (2, 3, 5):
         if count <= limit:

@@ -6,7 +6,7 @@ vocabulary is kept, so none can be read from a saved router.
 
 from collections.abc import Collection, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 from zlib import crc32
 
 import scipy.sparse as sp
@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from ko_integrations.router.cues import cues_of
 from ko_integrations.router.request import Request, read_request
 
-__all__ = ["COLUMNS", "column_of", "context_features", "feature_rows", "named_features"]
+__all__ = ["COLUMNS", "Seen", "column_of", "context_of", "feature_rows", "see"]
 
 COLUMNS: Final = 1 << 20
 """Columns that features are hashed into. In fewer they collide, which costs a few tenths of a point."""
@@ -32,18 +32,32 @@ def column_of(name: str) -> int:
     return crc32(name.encode()) & _LAST
 
 
-def named_features(query: str) -> dict[str, float]:
-    """Return the cues and word runs of a query by name; what is absent is absent from the mapping.
+class Seen(NamedTuple):
+    """What is seen of a query.
+
+    Attributes:
+        named: cues and word runs by name; what is absent is absent from the mapping.
+        said: the cues of what it says, not of how it is written.
+        words: all of it.
+    """
+
+    named: dict[str, float]
+    said: list[str]
+    words: list[str]
+
+
+def see(query: str) -> Seen:
+    """Return what is seen of a query; of one without a word that is nothing.
 
     Example:
-        >>> named_features("Who created Python?")["opens with 'who'"]
+        >>> see("Who created Python?").named["opens with 'who'"]
         1.0
     """
     request = read_request(query)
     if request is None:
-        return {}
+        return Seen({}, [], [])
     said, written = cues_of(request)
-    return said | written | _word_runs(request)
+    return Seen(said | written | _word_runs(request), list(said), request.words)
 
 
 def feature_rows(queries: Sequence[str], *, in_context: bool = True) -> sp.csr_matrix:
@@ -55,31 +69,25 @@ def feature_rows(queries: Sequence[str], *, in_context: bool = True) -> sp.csr_m
     values: list[float] = []
     ends = [0]
     for query in queries:
-        request = read_request(query)
-        if request is not None:
-            said, written = cues_of(request)
-            named = said | written | _word_runs(request)
-            columns.extend(map(column_of, named))
-            values.extend(named.values())
-            letters = [column for word in request.words for column in _letter_runs(word)]
-            context = _words_in_context(set(request.words), said) if in_context else []
-            for hashed, weight in ((letters, _LETTER_RUNS), (context, _WORDS_IN_CONTEXT)):
-                columns.extend(hashed)
-                values.extend([_each(weight, len(hashed))] * len(hashed))
+        seen = see(query)
+        columns.extend(map(column_of, seen.named))
+        values.extend(seen.named.values())
+        letters = [column for word in seen.words for column in _letter_runs(word)]
+        context = _words_in_context(set(seen.words), seen.said) if in_context else []
+        for hashed, weight in ((letters, _LETTER_RUNS), (context, _WORDS_IN_CONTEXT)):
+            columns.extend(hashed)
+            values.extend([_each(weight, len(hashed))] * len(hashed))
         ends.append(len(columns))
     rows = sp.csr_matrix((values, columns, ends), shape=(len(queries), COLUMNS))
     rows.sum_duplicates()
     return rows
 
 
-def context_features(query: str) -> dict[str, tuple[list[int], float]]:
+def context_of(seen: Seen) -> dict[str, tuple[list[int], float]]:
     """Return, for each cue of what a query says, the columns of its words beside that cue and the value of each."""
-    request = read_request(query)
-    if request is None:
-        return {}
-    words, cues = set(request.words), cues_of(request)[0]
-    value = _each(_WORDS_IN_CONTEXT, len(words) * len(cues))
-    return {cue: (_words_in_context(words, [cue]), value) for cue in cues}
+    words = set(seen.words)
+    value = _each(_WORDS_IN_CONTEXT, len(words) * len(seen.said))
+    return {cue: (_words_in_context(words, [cue]), value) for cue in seen.said}
 
 
 def _each(weight: float, count: int) -> float:

@@ -6,7 +6,7 @@ from typing import Final, Protocol
 
 from ko_integrations.errors import UnknownPredicateError
 from ko_integrations.router.datasets import Link
-from ko_integrations.router.request import words_of
+from ko_integrations.router.request import without_marks, words_of
 from ko_integrations.vocabulary import Vocabulary
 
 __all__ = ["StoreLinker", "SubjectLinker"]
@@ -44,7 +44,7 @@ class StoreLinker:
 
     def __call__(self, query: str) -> Link:
         """Return what `query` names."""
-        words = [word for word in words_of(query) if word not in "?!:"][:_MOST_WORDS]
+        words = without_marks(words_of(query))[:_MOST_WORDS]
         plain = [word.removesuffix("'s").removesuffix("'") for word in words]
         runs = _runs(plain)
         names = sorted(runs | ({"user"} if {"my", "i", "me", "mine"} & set(plain) else set()))

@@ -65,21 +65,20 @@ def default_reasons(model: Any, query: str) -> list[Weighed]:
 
     Pairs of cues and runs of letters are left out: their names would explain nothing.
     """
-    from ko_integrations.router.features import column_of, context_features, named_features
+    from ko_integrations.router.features import column_of, context_of, see
 
-    named = named_features(query)
+    seen = see(query)
     if hasattr(model, "part_for"):
-        model = model.part_for(QUESTION in named)
+        model = model.part_for(QUESTION in seen.named)
     if not hasattr(model, "coef_"):
         return []
     coefficients = model.coef_[0]  # of "fuzzy"
     beside = {
-        cue: float(coefficients[columns].sum()) * value
-        for cue, (columns, value) in context_features(query).items()
+        cue: float(coefficients[columns].sum()) * value for cue, (columns, value) in context_of(seen).items()
     }
     return [
         (-float(coefficients[column_of(name)]) * value - beside.get(name, 0.0), _readable(name))
-        for name, value in named.items()
+        for name, value in seen.named.items()
         if ", " not in name
     ]
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Literal, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -39,7 +39,21 @@ def load_prior() -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
         )
 
 
-class PriorLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class _ByLogOdds(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier of two classes that its `decision_function` makes: the log-odds of the second."""
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
+        """Return probabilities in the order of `classes_`."""
+        second = 1.0 / (1.0 + np.exp(-np.clip(self.decision_function(X), -500, 500)))
+        return np.column_stack([1.0 - second, second])
+
+    def predict(self, X: Any) -> NDArray[np.str_]:  # noqa: N803
+        """Return classes."""
+        labels: NDArray[np.str_] = self.classes_[(self.decision_function(X) > 0).astype(int)]
+        return labels
+
+
+class PriorLogisticRegression(_ByLogOdds):
     """Logistic regression whose coefficients are pulled to those learnt before, each as firmly as it was known.
 
     The penalty is the Laplace approximation of the earlier posterior: half of `strength` times the curvature of the
@@ -67,18 +81,15 @@ class PriorLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def fit(self, X: Any, y: Sequence[str], sample_weight: Any = None) -> Self:  # noqa: N803 - scikit-learn's
         """Fit to the rows of a sparse matrix; `y` holds two classes, `sample_weight` how much each row counts."""
-        rows = sp.csr_matrix(X)
-        self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
-        if len(self.classes_) != 2:
-            raise ValueError(f"expected two classes, got {list(self.classes_)}")
-        self.n_features_in_ = rows.shape[1]
-        start, precision, intercept = self._prior_of(rows.shape[1])
-        used = np.flatnonzero(np.bincount(rows.indices, minlength=rows.shape[1]) >= self.min_rows)
-        with_ones = sp.hstack([rows[:, used], np.ones((rows.shape[0], 1))]).tocsr()
+        return self._fit(_design(X, y, sample_weight, self.min_rows))
+
+    def _fit(self, design: "_Design") -> Self:
+        self.classes_, self.n_features_in_ = design.classes, design.columns
+        start, precision, intercept = self._prior_of(design.columns)
+        used = design.used
         centre = np.append(start[used], intercept)
         scale = 1.0 / np.sqrt(np.append(precision[used], 0.0) * self.strength + self.l2)
-        weights = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-        moved = _minimise(with_ones, np.where(codes == 1, 1.0, -1.0), weights, centre, scale)
+        moved = _minimise(design, centre, scale)
         coefficients = start.copy()
         coefficients[used] = moved[:-1]
         self.coef_ = coefficients[None, :]
@@ -97,17 +108,8 @@ class PriorLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[m
         scores: NDArray[np.float64] = np.asarray(X @ self.coef_[0]) + self.intercept_[0]
         return scores
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
-        """Return probabilities in the order of `classes_`."""
-        return _chances(self.decision_function(X))
 
-    def predict(self, X: Any) -> NDArray[np.str_]:  # noqa: N803
-        """Return classes."""
-        labels: NDArray[np.str_] = self.classes_[(self.decision_function(X) > 0).astype(int)]
-        return labels
-
-
-class QuestionsApart(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class QuestionsApart(_ByLogOdds):
     """Two regressions on the same rows: one decides on questions, the other on what is put otherwise.
 
     The prior was learnt from questions. On commands, clues, claims and noun phrases it would speak from their topics
@@ -124,12 +126,10 @@ class QuestionsApart(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Sequence[str], sample_weight: Any = None) -> Self:  # noqa: N803 - scikit-learn's
         """Fit both to the rows of a sparse matrix; `y` holds two classes, `sample_weight` how much each row counts."""
-        self.parts_ = [
-            PriorLogisticRegression(strength=strength).fit(X, y, sample_weight)
-            for strength in (self.others, self.questions)
-        ]
-        self.classes_ = self.parts_[0].classes_
-        self.n_features_in_ = self.parts_[0].n_features_in_
+        parts = [PriorLogisticRegression(strength=strength) for strength in (self.others, self.questions)]
+        design = _design(X, y, sample_weight, parts[0].min_rows)
+        self.parts_ = [part._fit(design) for part in parts]
+        self.classes_, self.n_features_in_ = design.classes, design.columns
         return self
 
     def part_for(self, question: bool) -> PriorLogisticRegression:
@@ -141,15 +141,6 @@ class QuestionsApart(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         others, questions = (part.decision_function(X) for part in self.parts_)
         return np.where(_are_questions(sp.csr_matrix(X)), questions, others)
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
-        """Return probabilities in the order of `classes_`."""
-        return _chances(self.decision_function(X))
-
-    def predict(self, X: Any) -> NDArray[np.str_]:  # noqa: N803
-        """Return classes."""
-        labels: NDArray[np.str_] = self.classes_[(self.decision_function(X) > 0).astype(int)]
-        return labels
-
 
 def _are_questions(rows: sp.csr_matrix) -> NDArray[np.bool_]:
     # Taking a column of a CSR matrix costs time for all its columns, and there are a million.
@@ -159,23 +150,37 @@ def _are_questions(rows: sp.csr_matrix) -> NDArray[np.bool_]:
     return found
 
 
-def _chances(odds: NDArray[np.float64]) -> NDArray[np.float64]:
-    second = 1.0 / (1.0 + np.exp(-np.clip(odds, -500, 500)))
-    return np.column_stack([1.0 - second, second])
+class _Design(NamedTuple):
+    """Rows made ready for a fit: the columns worth a coefficient and one of ones, for classes -1 and 1."""
+
+    rows: sp.csr_matrix
+    used: NDArray[np.intp]
+    columns: int
+    classes: NDArray[np.str_]
+    signs: NDArray[np.float64]
+    weights: NDArray[np.float64]
+
+
+def _design(X: Any, y: Sequence[str], sample_weight: Any, min_rows: int) -> _Design:  # noqa: N803
+    rows = sp.csr_matrix(X)
+    classes, codes = np.unique(np.asarray(y), return_inverse=True)
+    if len(classes) != 2:
+        raise ValueError(f"expected two classes, got {list(classes)}")
+    used = np.flatnonzero(np.bincount(rows.indices, minlength=rows.shape[1]) >= min_rows)
+    with_ones = sp.hstack([rows[:, used], np.ones((rows.shape[0], 1))]).tocsr()
+    weights = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    return _Design(with_ones, used, rows.shape[1], classes, np.where(codes == 1, 1.0, -1.0), weights)
 
 
 def _minimise(
-    rows: sp.csr_matrix,
-    signs: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    centre: NDArray[np.float64],
-    scale: NDArray[np.float64],
+    design: _Design, centre: NDArray[np.float64], scale: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the coefficients of least penalised logistic loss.
 
     The search runs over the distance from `centre` in units of `scale`, where the penalty is a plain square:
     that takes a tenth of the steps.
     """
+    rows, signs, weights = design.rows, design.signs, design.weights
     scaled = rows.multiply(scale[None, :]).tocsr()
     across = scaled.T.tocsr()
     offset = rows @ centre

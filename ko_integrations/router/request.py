@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from ko_integrations.router.lexicon import CONTRACTIONS
 
-__all__ = ["AUXILIARIES", "QUESTION_WORDS", "Request", "read_request", "words_of"]
+__all__ = ["AUXILIARIES", "QUESTION_WORDS", "Request", "read_request", "without_marks", "words_of"]
 
 _TOKEN: Final = re.compile(r"[^\W_]+(?:['’.\-+#][^\W_]+)*[+#]*|[?!:]|\d+")
 _QUOTED: Final = re.compile(r"[\"“”«»]([^\"“”«»]{1,80})[\"“”«»]")
@@ -67,6 +67,11 @@ def words_of(query: str) -> list[str]:
         else:
             out.extend(written_out.split())
     return out
+
+
+def without_marks(words: list[str]) -> list[str]:
+    """Return the words alone."""
+    return [word for word in words if word not in "?!:"]
 
 
 def _strip_leads(words: list[str]) -> tuple[list[str], set[str]]:

@@ -19,7 +19,7 @@ from ko_integrations.router.reasons import (
     log_odds,
     surface_reasons,
 )
-from ko_integrations.router.request import words_of
+from ko_integrations.router.request import without_marks, words_of
 from ko_integrations.router.writing import written_otherwise
 
 __all__ = ["CLASSIFIERS", "FEATURES", "Router"]
@@ -297,7 +297,7 @@ class Router:
 def _signs(query: str, link: Link) -> tuple[bool, bool, bool]:
     """Return which of `_LINKS` hold. A bare "Bob's boss" is a look-up where the store knows both; a toast is not."""
     slot = link == "slot"
-    words = [word for word in words_of(query) if word not in "?!:"]
+    words = without_marks(words_of(query))
     return link == "subject", slot, slot and len(words) <= _HARDLY_ANYTHING_ELSE
 
 

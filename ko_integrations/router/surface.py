@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from ko_integrations.router.lexicon import CLASSES, QUANTITY_ADJECTIVES, VERB_CLASSES
-from ko_integrations.router.request import AUXILIARIES, words_of
+from ko_integrations.router.request import AUXILIARIES, without_marks, words_of
 
 __all__ = ["SURFACE_FEATURES", "surface_features"]
 
@@ -46,7 +46,7 @@ def surface_features(query: str) -> list[float]:
         1.0
     """
     tokens = query.split()
-    words = [word for word in words_of(query) if word not in "?!:"]
+    words = without_marks(words_of(query))
     vocabulary = set(words)
     joined = f" {' '.join(words)} "
     first = words[0] if words else ""

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ko_integrations.router.cues import query_cues
-from ko_integrations.router.features import COLUMNS, column_of, feature_rows, named_features
+from ko_integrations.router.features import COLUMNS, column_of, feature_rows, see
 from ko_integrations.router.request import words_of
 from ko_integrations.router.surface import SURFACE_FEATURES, surface_features
 
@@ -85,7 +85,7 @@ def test_any_text_has_features(text: str) -> None:
 def test_named_features_are_columns_of_the_hashed_ones() -> None:
     query = "Could you tell me who wrote Emma?"
     row = feature_rows([query])
-    assert all(row[0, column_of(name)] >= value for name, value in named_features(query).items())
+    assert all(row[0, column_of(name)] >= value for name, value in see(query).named.items())
 
 
 def test_a_word_counts_by_what_stands_beside_it() -> None:
@@ -101,10 +101,10 @@ def test_a_word_counts_by_what_stands_beside_it() -> None:
 def test_of_a_long_text_only_the_beginning_and_the_end_are_read(beginning: str, end: str) -> None:
     start, stop = f"Listen: {beginning} ".ljust(1_500, "x"), f" {end} now?".rjust(500, "y")
     longer, longest = (f"{start[:1500]}{'z' * size}{stop[-500:]}" for size in (1_000, 50_000))
-    assert named_features(longer) == named_features(longest)
+    assert see(longer).named == see(longest).named
     assert (feature_rows([longer]) != feature_rows([longest])).nnz == 0
 
 
 @given(st.text(alphabet="abc ?'", min_size=1))
 def test_features_do_not_depend_on_the_surrounding_space(text: str) -> None:
-    assert named_features(f"  {text}\n") == named_features(text)
+    assert see(f"  {text}\n").named == see(text).named
