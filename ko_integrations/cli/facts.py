@@ -102,7 +102,7 @@ def search(
     with advancing("indexing what waits") as advance:
         store.drain(progress=advance)
     hits = store.read(query, k, **when)
-    degraded = store.stats().degraded
+    degraded = store.handle.sync.trouble()
     if degraded is not None:
         stderr.print(f"[yellow]note:[/] searched without the index: {escape(degraded)}", soft_wrap=True)
     if json:
