@@ -14,11 +14,13 @@ from ko_integrations.morphology import PREPOSITIONS
 
 __all__ = [
     "CLOSED_KINDS",
+    "LIVING_KINDS",
     "PLACE_KINDS",
     "country_named",
     "demonym_of",
     "formal_kin",
     "is_country",
+    "kin_among",
     "kinds_of",
     "office_of",
     "pronoun_of",
@@ -30,6 +32,7 @@ CLOSED_KINDS = frozenset(
     "marital_status programming_language currency time_span distance party broadcaster date number quantity phone email".split()
 )
 """Kinds whose members are mostly listed: a name of none of them is probably of no such kind."""
+LIVING_KINDS = frozenset(("person", "animal"))
 PLACE_KINDS = frozenset(("city", "country", "place", "continent"))
 
 _FOLDER = Path(__file__).parent / "data" / "kinds"

@@ -7,7 +7,7 @@ from ko_integrations.compiler.clauses import ANTECEDENT
 from ko_integrations.compiler.discourse import TITLES, Discourse
 from ko_integrations.compiler.reading import Reading
 from ko_integrations.compiler.text import FIRST_PERSON, INHERITED, PRONOUNS
-from ko_integrations.kinds import country_named, demonym_of, kin_among, kinds_of
+from ko_integrations.kinds import LIVING_KINDS, country_named, demonym_of, kin_among, kinds_of
 from ko_integrations.protocols import Extraction, FactReader
 from ko_integrations.types import Value
 
@@ -15,7 +15,6 @@ __all__ = ["Referents"]
 
 _UNTITLED = re.compile(r"^(?:[A-Z]\.[ -]?)+(?:[A-Z][\w'’-]+)?$|^[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?$")
 """Initials, or a name of one or two words: what somebody is called for short."""
-_LIVING = frozenset(("person", "animal"))
 _ALIVE = (("person",), ("animal",))
 _OWN = re.compile(r"\b(?:[Mm]y|[Oo]ur) (?:[a-z]+ )?(?P<noun>[a-z]+)\b")
 _RELATIVE_OF = re.compile(r"^(?P<owner>.+)['’]s (?:[a-z]+ )?(?P<noun>[a-z]+)$")
@@ -50,7 +49,7 @@ class Referents:
     def is_relation(self, noun: str) -> bool:
         """Return whether `noun` says who somebody is to another, or which animal ("sister", "boss", "dog")."""
         declared = self.reader.vocabulary.get(noun)
-        return declared is not None and not _LIVING.isdisjoint(declared.object_kinds)
+        return declared is not None and not LIVING_KINDS.isdisjoint(declared.object_kinds)
 
     def is_living(self, name: str) -> bool:
         """Return whether `name` is a person's or an animal's, by the text or by whose relation is stored."""

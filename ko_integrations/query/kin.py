@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ko_integrations.kinds import formal_kin, kin_among
+from ko_integrations.kinds import LIVING_KINDS, formal_kin, kin_among
 from ko_integrations.protocols import FactReader
 from ko_integrations.query.linking import SPEAKER, Mention
 from ko_integrations.query.words import CARRIERS, FUNCTION_WORDS, Word
@@ -12,7 +12,6 @@ from ko_integrations.vocabulary import Predicate
 __all__ = ["known_species", "relatives"]
 
 _OWNING = frozenset({"my", "our"})
-_LIVING = frozenset({"person", "animal"})
 _DOING = frozenset({"do", "does", "did"})
 
 
@@ -44,7 +43,7 @@ def _relation(words: Sequence[Word], mention: Mention, reader: FactReader) -> tu
         return None
     noun = words[mention.start + 1].lower
     declared = reader.vocabulary.get(noun)
-    if declared is None or _LIVING.isdisjoint(declared.object_kinds):
+    if declared is None or LIVING_KINDS.isdisjoint(declared.object_kinds):
         return None
     around = [
         word for i, word in enumerate(words) if word.is_word and not mention.start <= i < mention.start + 2

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ko_integrations.kinds import kin_among
+from ko_integrations.kinds import LIVING_KINDS, kin_among
 from ko_integrations.morphology import lemma
 from ko_integrations.protocols import FactReader
 from ko_integrations.query.kin import known_species
@@ -14,8 +14,6 @@ from ko_integrations.query.words import CARRIERS, FUNCTION_WORDS, Word
 from ko_integrations.types import KnowledgeObject
 
 __all__ = ["asks_an_attribute", "narrowed"]
-
-_LIVING = frozenset({"person", "animal"})
 
 
 def narrowed(candidate: Candidate, words: Sequence[Word], reader: FactReader) -> Candidate | None:
@@ -28,7 +26,7 @@ def narrowed(candidate: Candidate, words: Sequence[Word], reader: FactReader) ->
         declared is None
         or candidate.inverse
         or declared.cardinality != "set"
-        or _LIVING.isdisjoint(declared.object_kinds)
+        or LIVING_KINDS.isdisjoint(declared.object_kinds)
         or not candidate.values
     ):
         return candidate
