@@ -88,8 +88,10 @@ class SqliteDatabase(Database):
         return bool(connection.in_transaction)
 
     def is_transient(self, error: BaseException) -> bool:
-        """Tell whether another process was in the way."""
-        return isinstance(error, sqlite3.Error) and _code(error) in _BUSY
+        """Tell whether another process was in the way, of a statement or of connecting."""
+        # While others open or close a fresh file, SQLite refuses to switch it to WAL at once, whatever the timeout.
+        met = error.__cause__ if isinstance(error, LogUnavailableError) else error
+        return isinstance(met, sqlite3.Error) and _code(met) in _BUSY
 
     def is_lost(self, error: Exception, _connection: Any, /) -> bool:
         """Tell whether the file could not be read: what the connection remembers of it may be wrong."""

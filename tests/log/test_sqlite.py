@@ -10,6 +10,7 @@ import textwrap
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,6 +25,7 @@ from ko_integrations.log import open_log
 from ko_integrations.log.contract import Scope
 from ko_integrations.log.schema import APPLICATION_ID, FORMAT
 from ko_integrations.log.sql import SqlVersionLog
+from ko_integrations.log.sqlite import SqliteDatabase
 from ko_integrations.testing.log_rows import NOW, A, entry
 
 SETTINGS = {
@@ -38,6 +40,31 @@ SETTINGS = {
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "log.sqlite3"
+
+
+def test_a_file_that_is_busy_while_it_is_connected_to_is_tried_again(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusals = [2]
+
+    class Busy(sqlite3.Connection):
+        def execute(self, sql: str, *rest: Any) -> sqlite3.Cursor:
+            if sql == "PRAGMA journal_mode=WAL" and refusals[0]:
+                refusals[0] -= 1
+                error = sqlite3.OperationalError("database is locked")
+                error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+                raise error
+            return super().execute(sql, *rest)
+
+    def connect(database: SqliteDatabase) -> sqlite3.Connection:
+        return sqlite3.connect(database.path, isolation_level=None, check_same_thread=False, factory=Busy)
+
+    monkeypatch.setattr(SqliteDatabase, "_open", connect)
+    log = open_log(str(path))
+    assert refusals == [0]
+    log.append([entry("s", "p", "v")], now=NOW)
+    assert log.count() == 1
+    log.close()
 
 
 def settings_of(log: SqlVersionLog) -> dict[str, object]:
