@@ -95,14 +95,14 @@ def test_erasing_a_version_a_source_and_a_namespace(tmp_path: Path, embedder: Ha
         assert scan(tmp_path / "m", tmp_path / "all", texts=gone | rest) == {}
 
 
-def test_a_process_that_does_not_own_the_index_says_so_and_the_owner_finishes(
-    tmp_path: Path, embedder: HashingEmbedder
-) -> None:
+def test_a_process_that_does_not_own_the_index_says_so_and_the_owner_finishes(tmp_path: Path) -> None:
+    embedder = ScatteredEmbedder()  # as in the first test: `verify` queries every record's own vector
     with KnowledgeStore.open(tmp_path / "m", embedder=embedder) as owner:
         fill(owner)
         code = (
-            "from ko_integrations import KnowledgeStore; from ko_integrations.embeddings import HashingEmbedder\n"
-            f"s = KnowledgeStore.open({str(tmp_path / 'm')!r}, embedder=HashingEmbedder())\n"
+            "from ko_integrations import KnowledgeStore\n"
+            "from ko_integrations.testing.scattered import ScatteredEmbedder\n"
+            f"s = KnowledgeStore.open({str(tmp_path / 'm')!r}, embedder=ScatteredEmbedder())\n"
             f"r = s.erase({SUBJECT!r}, mentions=True); print(r.complete, len(r.remaining)); s.close()"
         )
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -114,9 +114,8 @@ def test_a_process_that_does_not_own_the_index_says_so_and_the_owner_finishes(
         assert owner.verify().ok
 
 
-def test_on_a_chroma_server_no_query_returns_it_and_the_report_says_where_it_may_be(
-    tmp_path: Path, embedder: HashingEmbedder
-) -> None:
+def test_on_a_chroma_server_no_query_returns_it_and_the_report_says_where_it_may_be(tmp_path: Path) -> None:
+    embedder = ScatteredEmbedder()  # as in the first test
     with (
         ChromaServer(tmp_path / "server") as server,
         KnowledgeStore.open(tmp_path / "m", embedder=embedder, index=server.url) as store,
