@@ -38,39 +38,40 @@ PLACE_KINDS = frozenset(("city", "country", "place", "continent"))
 _FOLDER = Path(__file__).parent / "data" / "kinds"
 _ARTICLE = re.compile(r"^(?:the|a|an) ", re.IGNORECASE)
 _MONTH = r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
-_SHAPES = tuple(
-    (re.compile(pattern, re.IGNORECASE), frozenset(kinds.split()))
-    for pattern, kinds in (
-        (r"(?:1\d|20)\d\d(?:s|-\d\d(?:-\d\d)?(?:t[\d:.+z-]*)?)?", "date number"),
-        (rf"(?:early |late |mid-?)?(?:\d{{1,2}}(?:st|nd|rd|th)?(?: of)? )?{_MONTH}(?: \d{{1,2}}(?:st|nd|rd|th)?)?,?(?: \d{{4}})?", "date"),
-        (r"\d{1,2}[./]\d{1,2}[./]\d{2,4}", "date"),
-        (r"(?:the )?\d{1,2}(?:st|nd|rd|th) century.*|\d+ (?:bc|ad|bce|ce)", "date"),
-        (r"(?:today|tomorrow|yesterday|(?:next|last|this) (?:week|month|year|monday|tuesday|wednesday|thursday|friday|saturday|sunday|spring|summer|autumn|fall|winter)|(?:mon|tues|wednes|thurs|fri|satur|sun)day)(?: at .*)?", "date"),
-        (r"\d{1,2}(?::\d\d)? ?(?:am|pm|a\.m\.|p\.m\.)|\d{1,2}:\d\d", "date"),
-        (r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+", "email"),
-        (r"(?:\+\d{1,3}[ .-]?)?(?:\(\d{1,5}\)[ .-]?)?\d{2,5}(?:[ .-]\d{2,5}){1,5}(?: ?(?:x|ext\.?) ?\d+)?", "phone"),
-        (r"\+?\d{9,15}", "phone number"),
-        (r"(?:about |around |some |over |nearly |almost |approximately |roughly |~)?[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?:about |around |some |over |nearly |almost |approximately |roughly |~)?[-+]?\d+(?:\.\d+)?(?: (?:thousand|million|billion|trillion))?", "number"),
-        (r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|a hundred)", "number"),
-        (r"(?:about |around |over |nearly |almost |approximately |~)?\d[\d,]*(?:\.\d+)?[ -]?(?:hours?|minutes?|mins?|seconds?|days?|weeks?|months?|years?)(?: .*)?", "quantity time_span"),
-        (r"(?:about |around |over |nearly |almost |approximately |~)?\d[\d,]*(?:\.\d+)?[ -]?(?:mm|cm|m|km|ft|feet|foot|inch(?:es)?|miles?|yards?|met(?:er|re)s?|kilomet(?:er|re)s?|centimet(?:er|re)s?)(?: .*)?", "quantity distance"),
-        (r"(?:about |around |over |nearly |almost |approximately |~)?(?:[$€£¥] ?)?[-+]?\d[\d,]*(?:\.\d+)? ?(?:-)?(?:[kmµnc]?[mgl]|[µnpmf]?[mM]|mm|cm|km|ft|feet|foot|in|inch(?:es)?|miles?|yards?|met(?:er|re)s?|kilomet(?:er|re)s?|centimet(?:er|re)s?|kg|kgs|kilos?|kilograms?|grams?|lbs?|pounds?|oz|tons?|tonnes?|lit(?:er|re)s?|ml|%|percent|per cent|degrees?|°[cf]?|hours?|minutes?|mins?|seconds?|days?|weeks?|months?|years?|gb|tb|mb|kb|ghz|mhz|hz|kw|mw|w|v|euros?|dollars?|usd|eur|gbp|bpm|mmhg|mg/dl|mmol/l|kcal|km/h|mph|acres?|hectares?|square \w+|km2|km²|sq \w+|m²)(?:/\w+)?(?: .*)?", "quantity"),
-        (r"[$€£¥] ?\d[\d,]*(?:\.\d+)?(?: ?(?:thousand|million|billion|trillion|[kmb]n?))?(?: (?:a|per) \w+)?", "quantity number"),
-        (r"(?:dr|prof|professor|mr|mrs|ms|miss|sir|dame|lord|lady|st|saint|pope|king|queen|prince|princess|emperor|captain|sergeant|rev|reverend|rabbi|sheikh)\.? (?!.*\b(?:hospital|university|college|church|school|club|fc|street|road|island|cathedral|academy|clinic|theatre|institute|lake)$)[^\d]+", "person"),
-        (r"patient [\w. ]+", "person"),
-        (r".+ languages?|.+-language", "language"),
-        (r".+ (?:records|recordings|entertainment|music|label)", "label organisation"),
-        (r".+ (?:tv|television|channel|network|broadcasting(?: \w+)?|radio)", "broadcaster organisation"),
-        (r".+ (?:prize|award|awards|medal|medal of \w+|honou?r|trophy|fellowship|scholarship|cup)|(?:order|medal|legion) of .+", "award"),
-        (r"(?:.+ )?(?:university|college|school|academy|institute|polytechnic|conservatory|seminary)(?: (?:of|for|at) .+)?|(?:university|college|school|institute|academy) .+", "organisation"),
-        (r"(?:.+ )?(?:party|democrats|conservatives|republicans|greens)", "party organisation"),
-        (r".+ (?:inc|inc\.|ltd|ltd\.|llc|gmbh|ag|plc|corp|corp\.|corporation|company|co\.|group|holdings|bank|airlines|airways|motors|motor company|industries|systems|technologies|software|labs|laboratories|pharmaceuticals|foundation|association|society|union|party|committee|council|commission|agency|ministry|department|orchestra|philharmonic|choir|ensemble|band|quartet|trio|club|fc|f\.c\.|united|city fc|hospital|clinic|museum|library|press|publishing|publishers|studios?|pictures|films|productions|games|interactive|newspaper|times|post|federation|league|army|navy|air force|church|institute|organi[sz]ation|dynamics|turbines|engineering|energy|electronics|robotics|instruments|foods|brothers|bros|partners|consulting|logistics|solutions|services|enterprises|brewery|works|pharma|biotech|therapeutics|insurance|railways|rail|shipping|steel|oil|telecom|telecommunications|analytics|aerospace|automotive|chemicals|semiconductors|networks|ventures|capital partners)", "organisation"),
-        (r"(?:president|prime minister|vice president|minister|secretary|secretary of state|governor|mayor|senator|ambassador|chancellor|bishop|archbishop|cardinal|patriarch|abbot|pope|judge|chief justice|speaker|member of (?:parliament|congress)|king|queen|emperor|ceo|cto|cfo|director|chairman|chair|head) (?:of|for|to|in) .+|(?:deputy|vice|lord|auxiliary|chief|first|foreign|attorney) (?:.+)", "position"),
-        (r".+ (?:county|province|district|region|oblast|prefecture|municipality|department|canton|parish|borough|island|islands|valley|peninsula|bay|park|street|avenue|road|square|palace|castle|mountains?|river|lake|sea|ocean|building|tower|village|territory|state|raion|township|voivodeship|governorate)", "place"),
-        (r"(?:lake|mount|river|mt\.|cape|gulf of|bay of|isle of|province of|county of|state of|kingdom of|duchy of) .+", "place"),
-        (r".+ (?:fc|afc|sc|cf|f\.c\.|united|rovers|wanderers|athletic|hotspur|lakers|yankees|national football team|team)", "team organisation"),
-    )
+_SHAPES = (
+    (r"(?:1\d|20)\d\d(?:s|-\d\d(?:-\d\d)?(?:t[\d:.+z-]*)?)?", "date number"),
+    (rf"(?:early |late |mid-?)?(?:\d{{1,2}}(?:st|nd|rd|th)?(?: of)? )?{_MONTH}(?: \d{{1,2}}(?:st|nd|rd|th)?)?,?(?: \d{{4}})?", "date"),
+    (r"\d{1,2}[./]\d{1,2}[./]\d{2,4}", "date"),
+    (r"(?:the )?\d{1,2}(?:st|nd|rd|th) century.*|\d+ (?:bc|ad|bce|ce)", "date"),
+    (r"(?:today|tomorrow|yesterday|(?:next|last|this) (?:week|month|year|monday|tuesday|wednesday|thursday|friday|saturday|sunday|spring|summer|autumn|fall|winter)|(?:mon|tues|wednes|thurs|fri|satur|sun)day)(?: at .*)?", "date"),
+    (r"\d{1,2}(?::\d\d)? ?(?:am|pm|a\.m\.|p\.m\.)|\d{1,2}:\d\d", "date"),
+    (r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+", "email"),
+    (r"(?:\+\d{1,3}[ .-]?)?(?:\(\d{1,5}\)[ .-]?)?\d{2,5}(?:[ .-]\d{2,5}){1,5}(?: ?(?:x|ext\.?) ?\d+)?", "phone"),
+    (r"\+?\d{9,15}", "phone number"),
+    (r"(?:about |around |some |over |nearly |almost |approximately |roughly |~)?[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?:about |around |some |over |nearly |almost |approximately |roughly |~)?[-+]?\d+(?:\.\d+)?(?: (?:thousand|million|billion|trillion))?", "number"),
+    (r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|a hundred)", "number"),
+    (r"(?:about |around |over |nearly |almost |approximately |~)?\d[\d,]*(?:\.\d+)?[ -]?(?:hours?|minutes?|mins?|seconds?|days?|weeks?|months?|years?)(?: .*)?", "quantity time_span"),
+    (r"(?:about |around |over |nearly |almost |approximately |~)?\d[\d,]*(?:\.\d+)?[ -]?(?:mm|cm|m|km|ft|feet|foot|inch(?:es)?|miles?|yards?|met(?:er|re)s?|kilomet(?:er|re)s?|centimet(?:er|re)s?)(?: .*)?", "quantity distance"),
+    (r"(?:about |around |over |nearly |almost |approximately |~)?(?:[$€£¥] ?)?[-+]?\d[\d,]*(?:\.\d+)? ?(?:-)?(?:[kmµnc]?[mgl]|[µnpmf]?[mM]|mm|cm|km|ft|feet|foot|in|inch(?:es)?|miles?|yards?|met(?:er|re)s?|kilomet(?:er|re)s?|centimet(?:er|re)s?|kg|kgs|kilos?|kilograms?|grams?|lbs?|pounds?|oz|tons?|tonnes?|lit(?:er|re)s?|ml|%|percent|per cent|degrees?|°[cf]?|hours?|minutes?|mins?|seconds?|days?|weeks?|months?|years?|gb|tb|mb|kb|ghz|mhz|hz|kw|mw|w|v|euros?|dollars?|usd|eur|gbp|bpm|mmhg|mg/dl|mmol/l|kcal|km/h|mph|acres?|hectares?|square \w+|km2|km²|sq \w+|m²)(?:/\w+)?(?: .*)?", "quantity"),
+    (r"[$€£¥] ?\d[\d,]*(?:\.\d+)?(?: ?(?:thousand|million|billion|trillion|[kmb]n?))?(?: (?:a|per) \w+)?", "quantity number"),
+    (r"(?:dr|prof|professor|mr|mrs|ms|miss|sir|dame|lord|lady|st|saint|pope|king|queen|prince|princess|emperor|captain|sergeant|rev|reverend|rabbi|sheikh)\.? (?!.*\b(?:hospital|university|college|church|school|club|fc|street|road|island|cathedral|academy|clinic|theatre|institute|lake)$)[^\d]+", "person"),
+    (r"patient [\w. ]+", "person"),
+    (r".+ languages?|.+-language", "language"),
+    (r".+ (?:records|recordings|entertainment|music|label)", "label organisation"),
+    (r".+ (?:tv|television|channel|network|broadcasting(?: \w+)?|radio)", "broadcaster organisation"),
+    (r".+ (?:prize|award|awards|medal|medal of \w+|honou?r|trophy|fellowship|scholarship|cup)|(?:order|medal|legion) of .+", "award"),
+    (r"(?:.+ )?(?:university|college|school|academy|institute|polytechnic|conservatory|seminary)(?: (?:of|for|at) .+)?|(?:university|college|school|institute|academy) .+", "organisation"),
+    (r"(?:.+ )?(?:party|democrats|conservatives|republicans|greens)", "party organisation"),
+    (r".+ (?:inc|inc\.|ltd|ltd\.|llc|gmbh|ag|plc|corp|corp\.|corporation|company|co\.|group|holdings|bank|airlines|airways|motors|motor company|industries|systems|technologies|software|labs|laboratories|pharmaceuticals|foundation|association|society|union|party|committee|council|commission|agency|ministry|department|orchestra|philharmonic|choir|ensemble|band|quartet|trio|club|fc|f\.c\.|united|city fc|hospital|clinic|museum|library|press|publishing|publishers|studios?|pictures|films|productions|games|interactive|newspaper|times|post|federation|league|army|navy|air force|church|institute|organi[sz]ation|dynamics|turbines|engineering|energy|electronics|robotics|instruments|foods|brothers|bros|partners|consulting|logistics|solutions|services|enterprises|brewery|works|pharma|biotech|therapeutics|insurance|railways|rail|shipping|steel|oil|telecom|telecommunications|analytics|aerospace|automotive|chemicals|semiconductors|networks|ventures|capital partners)", "organisation"),
+    (r"(?:president|prime minister|vice president|minister|secretary|secretary of state|governor|mayor|senator|ambassador|chancellor|bishop|archbishop|cardinal|patriarch|abbot|pope|judge|chief justice|speaker|member of (?:parliament|congress)|king|queen|emperor|ceo|cto|cfo|director|chairman|chair|head) (?:of|for|to|in) .+|(?:deputy|vice|lord|auxiliary|chief|first|foreign|attorney) (?:.+)", "position"),
+    (r".+ (?:county|province|district|region|oblast|prefecture|municipality|department|canton|parish|borough|island|islands|valley|peninsula|bay|park|street|avenue|road|square|palace|castle|mountains?|river|lake|sea|ocean|building|tower|village|territory|state|raion|township|voivodeship|governorate)", "place"),
+    (r"(?:lake|mount|river|mt\.|cape|gulf of|bay of|isle of|province of|county of|state of|kingdom of|duchy of) .+", "place"),
+    (r".+ (?:fc|afc|sc|cf|f\.c\.|united|rovers|wanderers|athletic|hotspur|lakers|yankees|national football team|team)", "team organisation"),
 )  # fmt: skip
+"""Shapes of names, without groups, and the kinds that each tells; the first that fits counts."""
+_ANY_SHAPE = "|".join(f"({pattern})" for pattern, _ in _SHAPES)
+_SHAPE, _SHAPE_IN_ANY_CASE = re.compile(_ANY_SHAPE), re.compile(_ANY_SHAPE, re.IGNORECASE)
+_KINDS_OF_SHAPES = tuple(frozenset(kinds.split()) for _, kinds in _SHAPES)
 _OFFICES = frozenset(
     "president minister secretary governor mayor senator ambassador chancellor bishop archbishop cardinal patriarch abbot pope judge speaker "
     "king queen emperor director chairman chairwoman".split()
@@ -220,6 +221,16 @@ def kin_among(noun: str, names: Iterable[str]) -> list[str]:
     return [name for name in names if wanted is None or pronoun_of(name) in (None, wanted)]
 
 
+def _shape_of(name: str, lower: str) -> int:
+    """Return the number of the first shape that fits a name, from 1 on, or 0.
+
+    One case is enough for ASCII, and is compared fast; of other letters some are their own lower case and
+    still another's, as the two signs for "micro" are.
+    """
+    match = _SHAPE.fullmatch(lower) if name.isascii() else _SHAPE_IN_ANY_CASE.fullmatch(name)
+    return (match.lastindex or 0) if match else 0
+
+
 @lru_cache(maxsize=32_768)
 def kinds_of(text: str) -> frozenset[str]:
     """Return the kinds that `text` may be of; empty when nothing tells.
@@ -229,12 +240,12 @@ def kinds_of(text: str) -> frozenset[str]:
     """
     text = text.strip()
     bare = _ARTICLE.sub("", text)
-    found = _lexicon().get(bare.lower())
+    lower = bare.lower()
+    found = _lexicon().get(lower)
     if found:
         return found - _PROPER if bare.islower() else found
-    for shape, kinds in _SHAPES:
-        if shape.fullmatch(bare):
-            return kinds
+    if shape := _shape_of(bare, lower):
+        return _KINDS_OF_SHAPES[shape - 1]
     if bare.islower():
         if bare in _OFFICES:
             return frozenset(("position",))
