@@ -21,13 +21,14 @@ ANTECEDENT = "\ue001"
 """Stands in a clause for the object of the clause before it ("..., which is based in Oslo")."""
 
 _TRIGGER = re.compile(
-    r"[,;()]|\b(?:and|but|as|who|which|that|whose|where|because|although|though|while|when|whereas|such as|since|after|before|like|with (?:an?|his|her|their))\b|-year-old|-year old"
-    r"|^(?:As|Born|[A-Z]\w+ed) |\b(?:is|am|are|was|were)\b|['’](?:s|m|re) ", re.IGNORECASE,
+    r"[,;()]|\b(?:and|but|as|who|which|that|whose|where|because|although|though|while|when|whereas|such as|since|after|before|like|with (?:an?|his|her|their)|is|am|are|was|were)\b"
+    r"|-year-old|-year old|^(?:As|Born|[A-Z]\w+ed) |['’](?:s|m|re) ", re.IGNORECASE,
 )  # fmt: skip
 _MOST_COMMAS = 80
 """A sentence with more is an enumeration, or no prose; taking it apart would nest as deep."""
 _RELATIVE = frozenset(("who", "which", "that", "whose"))
 _CUTS = frozenset("because although though while when whereas".split())
+_SPLITTING = _RELATIVE | _CUTS | frozenset((";", ",", "and", "but"))
 _SUBJECTS = frozenset("he she it they we i this his her its their my our there".split())
 _OF_PLACE = re.compile(r"^of [A-Z][^,]*, ")
 _BETWEEN = frozenset(
@@ -133,6 +134,8 @@ class ClauseSplitter:
 
     def _cut(self, text: str, tokens: list[Token], number: int, seen: bool) -> list[str] | None:
         token, word = tokens[number], tokens[number].text.lower()
+        if word not in _SPLITTING:
+            return None
         head = text[: token.start].rstrip(" ,")
         after = tokens[number + 1] if number + 1 < len(tokens) else None
         if after is None:

@@ -68,7 +68,7 @@ _UNSPELT = re.compile(
 _HAS_CHANGED = re.compile(r"['’]s (?:now |just )?changed to ")
 _PRESENTED = re.compile(r"^(?:[Ii]t['’]?s|[Tt]his is) \w+(?: here)?, (?=I['’ ])")
 _SHORT_FORMS = {"u": "you", "ur": "your", "n": "and", "r": "are"}
-_SHORT = re.compile(r"(?<![\w.])(?:ur?|(?<=[a-z] )[nr](?= [a-z]))(?![\w.])")
+_SHORT = re.compile(r"\b(?<!\.)(?:ur?|(?<=[a-z] )[nr](?= [a-z]))(?![\w.])")
 _DROPPED_I = re.compile(
     r"^(?:[Jj]ust|[Ff]inally|[Rr]ecently) (?=(?:moved|started|joined|got|bought|turned|became|switched|quit|adopted|graduated|finished|married) )"
 )
@@ -139,10 +139,13 @@ def plain(text: str) -> str:
     if not _LOOSE.isdisjoint(words_in(text)) or "=" in text:
         text = _UNSPELT.sub(lambda match: _SPELLINGS[match[0].lower()], text).replace(" = ", " is ")
     text = _SHORT.sub(lambda match: _SHORT_FORMS[match[0]], text)
-    text = _PARTICLES.sub("", text).replace(" w/ ", " with ")
+    text = _without_particles(text).replace(" w/ ", " with ")
     if _CORRECTION_WORDS.intersection(words_in(text)) and (said := corrected(text)):
         text = said
-    text = _GOT_DONE.sub("was ", _FOUND_TO_BE.sub(r"\1", text))
+    if " to be" in text:
+        text = _FOUND_TO_BE.sub(r"\1", text)
+    if "got" in text:
+        text = _GOT_DONE.sub("was ", text)
     for _ in range(4):
         match = _OPENER.match(text)
         if match is None or match.end() == len(text):
@@ -153,9 +156,12 @@ def plain(text: str) -> str:
         text = text[0].upper() + text[1:]
     if match := _ADVERB.match(text):
         text = f"{match['head']} {match['be']} {match['adverb'].lower()} {match['rest']}"
-    text = _HAS_CHANGED.sub(" changed to ", _PRESENTED.sub("", text))
+    changed = " changed" in text
+    text = _PRESENTED.sub("", text)
+    if changed:
+        text = _HAS_CHANGED.sub(" changed to ", text)
     text = _DROPPED_I.sub("I ", _NOUN_IS.sub(r"\g<noun> is ", text))
-    if match := _CHANGED.match(text):
+    if changed and (match := _CHANGED.match(text)):
         text = f"{match['owner']} is {match['value']}"
     if match := _CALL_ME.match(text):
         return f"My name is {match['name']}"
@@ -164,6 +170,12 @@ def plain(text: str) -> str:
     return (
         text[:1].upper() + text[1:] if text[:1].islower() and text.split(" ", 1)[0] in FIRST_PERSON else text
     )
+
+
+def _without_particles(text: str) -> str:
+    """Return a sentence without the particles at its end; where its last word is none, it is left unsearched."""
+    last = max(text.rfind(" "), text.rfind(","), 0)
+    return _PARTICLES.sub("", text) if _PARTICLES.search(text, last) else text
 
 
 _MACHINE_WORDS = frozenset(

@@ -72,9 +72,9 @@ class PhraseReader:
         """Read a clause, "the name of the P of X is Y" and "the post of P is held by Y" as "the P of X is Y"."""
         if match := _NAME_OF.match(text):
             text = f"The {match['rest'] or match['titled']}"
-        if match := _SHOWED.match(text):
+        if " of " in text and (match := _SHOWED.match(text)):
             text = f"The {match['noun']} of {match['subject']}{match['against'] or ''} is {match['value']}"
-        if match := _NAME_OF_RELATIVE.match(text):
+        if "s name is " in text and (match := _NAME_OF_RELATIVE.match(text)):
             reading = self._clauses.read(f"{match['owner']} {match['noun']} is {match['name']}")
             declared = self._clauses.vocabulary.get(reading.predicate) if reading else None
             if declared and "person" in declared.object_kinds:
@@ -177,10 +177,10 @@ class PhraseReader:
 
     def _definite(self, text: str, adjunct: Adjunct | None) -> list[tuple[Reading, Adjunct | None]]:
         """Read "the gate code is 7710" of the speaker where nobody else is spoken of."""
-        if self._speaks_of_another():
-            return []
         owned = of_the_speaker(adjunct.text if adjunct else text)
-        reading = self.reading(owned) or self._relations.find(owned) if owned else None
+        if not owned or self._speaks_of_another():
+            return []
+        reading = self.reading(owned) or self._relations.find(owned)
         declared = self._clauses.vocabulary.get(reading.predicate) if reading else None
         if reading is None or declared and declared.subject_kinds and "person" not in declared.subject_kinds:
             return []

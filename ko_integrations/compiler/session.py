@@ -30,16 +30,14 @@ _PLAIN = frozenset(
 )
 """Words that may change or add to what a clause states."""
 _ENDING = (
-    r"\bno longer\b|\bany ?more\b|\bany longer\b|\b(?:stopped|quit|ceased) |\bleft (?=[A-Z]|my job)|\b(?:resigned|fired|retired|laid off) from\b|"
-    r"\b(?:resigned|stepped down|retired|fired|removed|dismissed|sacked|ousted) as\b|\bgave up\b"
+    r"no longer\b|any ?more\b|any longer\b|(?:stopped|quit|ceased) |left (?=[A-Z]|my job)|(?:resigned|fired|retired|laid off) from\b|"
+    r"(?:resigned|stepped down|retired|fired|removed|dismissed|sacked|ousted) as\b|gave up\b"
 )
-_ENDED = re.compile(rf"{_ENDING}|\bused to\b")
+_ENDED = re.compile(rf"\b(?:{_ENDING}|used to\b)")
 _NEGATION = re.compile(
-    rf"{_ENDING}|\bnot\b|n['’]t\b|\bnever\b|(?<!is )(?<!are )(?<!was )(?<!were )(?<!be )\bused to\b"
+    rf"\b(?:{_ENDING}|not\b|never\b|(?<!is )(?<!are )(?<!was )(?<!were )(?<!be )used to\b)|n['’]t\b"
 )
-_FUTURE = re.compile(
-    r"(?:\bwill\b|['’]ll\b|\b(?:is|am|are) going to\b|['’](?:m|re|s) going to\b|\bgonna\b) ?"
-)
+_FUTURE = re.compile(r"(?:\b(?:will|gonna|(?:is|am|are) going to)\b|['’](?:ll|(?:m|re|s) going to)\b) ?")
 _JOINING = re.compile(r"[,;(]| and | who | which | that | whose | but | where | because | while | when ")
 _MOVED = re.compile(
     r"^(?P<head>.+?\b(?:moved|moves|relocated|switched|changed|changes|went|migrated|transferred|upgraded|downgraded|rose|fell|dropped|grew|increased|decreased)(?: (?:its|his|her|their|our|my|the) [\w -]+?| \w+)??) from (?P<old>.+?) (?P<to>to|into) (?P<new>.+)$"
@@ -153,7 +151,7 @@ class Session:
         if sentence.alone:
             self.referents.start_afresh()
             self._told_of = None
-        said = _EMOJI.sub(" ", sentence.text).strip()
+        said = (sentence.text if sentence.text.isascii() else _EMOJI.sub(" ", sentence.text)).strip()
         body = self._bridged(plain(said))
         if (
             not any(character.isalnum() for character in body)

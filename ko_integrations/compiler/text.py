@@ -46,7 +46,7 @@ _ABBREVIATION = re.compile(
     r"(?:\b(?:Dr|Mr|Mrs|Ms|Prof|St|Sr|Jr|Inc|Ltd|Co|Corp|vs|etc|No|Nr|Mt|Rev|Gen|Sgt|Capt|Lt|Col|Sen|Rep|Gov|Hon|approx|pop|"
     r"dept|est|fig|e\.g|i\.e|cf|al|Vol|pp|ed|Ave|Blvd|Rd)|\b[^\W\d_](?:\.[^\W\d_])*|\d)$"
 )
-_BREAK = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*(?:\s+|(?<=[。！？]))|(?<=[;])\s+")
+_BREAK = re.compile(r"[.!?。！？][\"'”’)\]]*(?:\s+|(?<=[。！？]))|;\s+")
 _LISTED = re.compile(r"^\s*(?:\(?\d{1,6}[.):]|[-*•‣–]|[a-z]\))\s+")
 _TURN = re.compile(
     r"^\s*(?:\[[^\]\n]{1,30}\]\s*)?(?:<@?(?P<angle>[^<>\n]{1,40})>\s*:?|@?(?P<name>[^\W\d_][\w.'’ -]{0,39}?)"
@@ -57,13 +57,17 @@ USERS = frozenset(("user", "human", "me", "customer", "client", "usr", "you"))
 MACHINES = frozenset(
     ("assistant", "system", "ai", "bot", "tool", "function", "agent", "chatbot", "model", "gpt", "claude")
 )
-_TOKEN = re.compile(
-    r"https?://\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|['’](?:s|m|re|ve|d|ll)\b|\w+?(?=n['’]t\b)|n['’]t\b"
+_WORD = (
+    r"['’](?:s|m|re|ve|d|ll)\b"
     r"|-(?:based|born|language|speaking|owned|developed|made|produced|formed|headquartered|founded|built|year-old)\b"
     r"|(?:[^\W\d_]\.){2,}|\b(?:Inc|Ltd|Co|Corp|Bros|Jr|Sr)\.|\d+(?:[.,:/-]\d+)*(?:[^\W\d_]+)?%?"
     r"|\w+(?:(?:['’](?!(?:s|m|re|ve|d|ll)\b)|\.(?=\w)|[&/+](?=\w)|-(?!(?:based|born|language|speaking|owned|developed|made|"
     r"produced|formed|headquartered|founded|built|year-old)\b))\w+)*[+#]*|\S"
 )
+_TOKEN = re.compile(_WORD)
+_ODD = re.compile(r"://|@|n['’]t")
+"""What only web and mail addresses and contracted denials hold."""
+_ODD_TOKEN = re.compile(rf"https?://\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\w+?(?=n['’]t\b)|n['’]t\b|{_WORD}")
 _WORD_FORMS = {
     "ca": "can",
     "wo": "will",
@@ -184,7 +188,7 @@ def _split(paragraph: str, speaker: str | None, alone: bool) -> Iterator[Sentenc
         return
     start = 0
     for match in _BREAK.finditer(paragraph):
-        piece = paragraph[start : match.start()]
+        piece = paragraph[start : match.start() + 1]
         before = piece.rstrip("\"'”’)]")
         if (
             before.endswith(".")
@@ -241,7 +245,8 @@ def tokens_of(text: str) -> list[Token]:
     Articles and adverbs such as "currently" have no key; forms of "be", possessives, inflections and the
     two spellings of English share one.
     """
-    raw = [(match.start(), match.end(), match.group()) for match in _TOKEN.finditer(text)]
+    found = (_ODD_TOKEN if _ODD.search(text) else _TOKEN).finditer(text)
+    raw = [(match.start(), match.end(), match.group()) for match in found]
     words = [word for _, _, word in raw]
     return [Token(start, end, word, _key(words, number)) for number, (start, end, word) in enumerate(raw)]
 
