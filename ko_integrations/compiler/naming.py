@@ -96,13 +96,16 @@ def kind_score(predicate: Predicate, text: str) -> float:
     if implied and not (implied == "field" and "occupation" in kinds):
         kinds = kinds | {implied}
     wanted = predicate.object_kinds
+    measured = predicate.value_type in ("number", "quantity", "date")
+    if not kinds:
+        return -2.0 if measured else -0.1 if not wanted else -1.2 if CLOSED_KINDS.issuperset(wanted) else 0.0
     if not wanted:
-        if predicate.value_type in ("number", "quantity", "date"):
+        if measured:
             return 0.5 if kinds & _STATED_KINDS else -2.0
         return -0.6 if predicate.value_type == "name" and kinds & _STATED_KINDS else -0.1
     if implied and implied in wanted:
         return 1.7 - 0.15 * wanted.index(implied)
-    if kinds & set(wanted):
+    if not kinds.isdisjoint(wanted):
         # A predicate that is about nothing else fits better than one that may also be about this.
         rank, fitting = next((rank, kind) for rank, kind in enumerate(wanted) if kind in kinds)
         # What is known to be a party or a broadcaster is no mere organisation.
@@ -113,8 +116,7 @@ def kind_score(predicate: Predicate, text: str) -> float:
         return -1.5
     if (
         kinds & CLOSED_KINDS
-        or kinds
-        and not all(kind in CLOSED_KINDS for kind in wanted)
+        or not CLOSED_KINDS.issuperset(wanted)
         and not kinds & {"organisation", "place", "city", "label"}
     ):
         return (
@@ -122,11 +124,9 @@ def kind_score(predicate: Predicate, text: str) -> float:
             if not kinds <= {"number", "date"} or predicate.value_type in ("name", "number", "date")
             else -1.0
         )
-    if predicate.value_type in ("number", "quantity", "date"):
+    if measured:
         return -2.0
-    if all(kind in CLOSED_KINDS for kind in wanted):
-        return -1.2 if not kinds else -1.5
-    return -0.3 if kinds else 0.0
+    return -1.5 if CLOSED_KINDS.issuperset(wanted) else -0.3
 
 
 def subject_score(predicate: Predicate, text: str) -> float:
@@ -146,4 +146,4 @@ def subject_score(predicate: Predicate, text: str) -> float:
         kinds = kinds | {implied}
     if not kinds or "nationality" in kinds and "country" in predicate.subject_kinds:
         return 0.0
-    return 0.5 if kinds & set(predicate.subject_kinds) else -0.8
+    return -0.8 if kinds.isdisjoint(predicate.subject_kinds) else 0.5

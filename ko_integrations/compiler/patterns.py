@@ -5,11 +5,13 @@ grows with the sentence and not with the number of patterns.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
+from ko_integrations.compiler.shape import LIGHT_KEYS
 from ko_integrations.compiler.text import Words, keys_of, tokens_of
 from ko_integrations.morphology import HAVE, PREPOSITIONS
 from ko_integrations.vocabulary import Predicate, Vocabulary
@@ -39,14 +41,14 @@ _ITS_NAME = 0.2
 Span = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """A way to read a clause: positions count keys, not tokens.
 
     `subject` is None where the form names none; `possessive` marks a subject that is a word like "her".
     `literal` weighs the words of the form itself: content words count 1, grammar 0.35. `shared` marks a
     wording that several predicates claim, so that the kind of the object has to tell. `verb` is the position of
-    an inflected verb, so that "the new design" does not say who designed what.
+    an inflected verb, so that "the new design" does not say who designed what. `light` marks a form that
+    consists of a light verb ("take", "get", "have") and grammar.
     """
 
     predicate: str
@@ -58,6 +60,7 @@ class Match:
     noun: bool = False
     shared: bool = False
     verb: int | None = None
+    light: bool = False
 
 
 @dataclass(slots=True)
@@ -70,6 +73,12 @@ class _Form:
     literal: float
     shared: bool = False
     verb: bool = False
+    light: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        words = {*self.prefix, *self.middle, *self.suffix}
+        content = words - FUNCTION_KEYS
+        self.light = (bool(content) or "have" in words) and content <= LIGHT_KEYS
 
 
 @dataclass(slots=True)
@@ -84,15 +93,17 @@ class _Node:
             node = node.children.setdefault(key, _Node())
         return node
 
-    def walk(self, keys: tuple[str, ...], start: int) -> "Iterator[tuple[int, _Node]]":
-        """Yield (end, node) for every stored sequence that begins at `start`."""
-        node: _Node | None = self
+    def walk(self, keys: tuple[str, ...], start: int) -> "list[tuple[int, _Node]]":
+        """Return (end, node) for every stored sequence that begins at `start`."""
+        found: list[tuple[int, _Node]] = []
+        node = self
         for end in range(start, len(keys)):
-            node = node.children.get(keys[end]) if node else None
-            if node is None:
-                return
+            if keys[end] not in node.children:
+                break
+            node = node.children[keys[end]]
             if node.forms or node.predicates:
-                yield end + 1, node
+                found.append((end + 1, node))
+        return found
 
 
 class PatternIndex:
@@ -149,28 +160,33 @@ class PatternIndex:
 
     def explicit(self, words: Words) -> Iterator[Match]:
         """Yield the readings by the declared patterns; `words` come without possessives."""
-        keys = words.keys
+        for form, start, end in self._places(words.keys):
+            if match := _placed(form, words.keys, start, end):
+                yield match
+
+    def _places(self, keys: tuple[str, ...]) -> Iterator[tuple[_Form, int, int]]:
+        """Yield the forms whose words stand among `keys`, each with the place of its middle."""
         count = len(keys)
         for end, node in self._by_prefix.walk(keys, 0):
             for form in node.forms:
                 if not form.middle:
                     right = count - len(form.suffix)
-                    yield from _placed(form, keys, right, right)
+                    yield form, right, right
                     continue
                 size = len(form.middle)
                 for start in range(end + 1, count - size):
                     if keys[start] == form.middle[0] and keys[start : start + size] == form.middle:
-                        yield from _placed(form, keys, start, start + size)
+                        yield form, start, start + size
         for start in range(1, count):
             for end, node in self._by_middle.walk(keys, start):
                 for form in node.forms:
-                    yield from _placed(form, keys, start, end)
+                    yield form, start, end
         for _, node in self._by_suffix.walk(keys[::-1], 0):
             for form in node.forms:
                 size, limit = len(form.middle), count - len(form.suffix)
                 for start in range(1, limit - size):
                     if keys[start : start + size] == form.middle:
-                        yield from _placed(form, keys, start, start + size)
+                        yield form, start, start + size
 
     def nouns_at(self, keys: tuple[str, ...], start: int) -> Iterator[tuple[int, str]]:
         """Yield (end, predicate) for the nouns of the vocabulary that begin at `start`."""
@@ -295,23 +311,29 @@ def _copula(keys: tuple[str, ...], start: int) -> Span | None:
     return None
 
 
-def _placed(form: _Form, keys: tuple[str, ...], start: int, end: int) -> Iterator[Match]:
-    """Yield the reading with the form's middle at `keys[start:end]`, if the rest of the form fits too."""
+def _placed(form: _Form, keys: tuple[str, ...], start: int, end: int) -> Match | None:
+    """The reading with the form's middle at `keys[start:end]`, if the rest of the form fits too."""
     count = len(keys)
     left, right = len(form.prefix), count - len(form.suffix)
     if form.suffix and keys[right:] != form.suffix or start <= left and form.middle or end > right:
-        return
-    first, second = (left, start), (end, right)
-    words = (*range(left), *range(start, end), *range(right, count))
+        return None
+    subject: Span | None
+    middle: Sequence[int]
     if form.subject_first is None:
-        span = (left, right)
-        if span[0] < span[1]:
-            words = (*range(left), *range(right, count))
-            yield Match(form.predicate, None, span, form.literal, words, shared=form.shared)
-    elif first[0] < first[1] and second[0] < second[1]:
-        subject, value = (first, second) if form.subject_first else (second, first)
-        verb = start if form.verb else None
-        yield Match(form.predicate, subject, value, form.literal, words, shared=form.shared, verb=verb)
+        if left >= right:
+            return None
+        subject, value, middle = None, (left, right), ()
+    elif left < start and end < right:
+        subject, value, middle = (left, start), (end, right), range(start, end)
+        if not form.subject_first:
+            subject, value = value, subject
+    else:
+        return None
+    words = (*range(left), *middle, *range(right, count))
+    verb = start if form.verb else None
+    return Match(
+        form.predicate, subject, value, form.literal, words, shared=form.shared, verb=verb, light=form.light
+    )
 
 
 def _keys(text: str) -> tuple[str, ...]:

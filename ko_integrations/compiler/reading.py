@@ -6,21 +6,13 @@ from dataclasses import dataclass, replace
 
 from ko_integrations.compiler.guess import KindGuesser
 from ko_integrations.compiler.naming import bare, kind_score, subject_score
-from ko_integrations.compiler.patterns import FUNCTION_KEYS, Match, Span, pattern_index
-from ko_integrations.compiler.shape import LIGHT_KEYS, is_nobody, is_possible, shape
-from ko_integrations.compiler.text import (
-    INHERITED,
-    OPTIONAL,
-    POSSESSIVES,
-    PRONOUNS,
-    Token,
-    Words,
-    keys_of,
-    tokens_of,
-)
+from ko_integrations.compiler.patterns import Match, Span, pattern_index
+from ko_integrations.compiler.shape import cannot_bear, is_possible, shape
+from ko_integrations.compiler.spans import Spans
+from ko_integrations.compiler.text import OPTIONAL, POSSESSIVES, PRONOUNS, Token, keys_of, tokens_of
 from ko_integrations.compiler.values import clean
 from ko_integrations.kinds import CLOSED_KINDS, PLACE_KINDS, kinds_of
-from ko_integrations.morphology import ARTICLES, BE, PAST_FORMS, PREPOSITIONS, is_bare
+from ko_integrations.morphology import ARTICLES, PREPOSITIONS
 from ko_integrations.protocols import Embedder
 from ko_integrations.vocabulary import Predicate, Vocabulary
 
@@ -34,6 +26,9 @@ ACCEPT = 0.85
 _MOST_KIND = 2.0
 _CLEAR = 0.5
 """The most that kinds can add to a form, and a lead after which the weaker forms need not be read."""
+_MOST_OF_SUBJECT = 0.5
+_NEAR = 1.2
+"""The most that a subject can add, and a lead after which a rival does not matter to what is preferred."""
 
 _MEASURED = ("number", "quantity", "date")
 _SITUATED = re.compile(r"(?:(?:located|situated|based|found) )?(?:in|at) (?=\S)")
@@ -67,6 +62,9 @@ class Reading:
 
 
 _UNREAD = "unread"
+_OWNING = frozenset(("'s", "of"))
+_PARTIES = frozenset(("person", "organisation"))
+_NO_NOUNS = ARTICLES | POSSESSIVES | PRONOUNS
 
 
 class ClauseReader:
@@ -108,7 +106,7 @@ class ClauseReader:
         if "position" in self._predicates[first.predicate].object_kinds:
             # "appointed CEO of Acme" states who is the CEO of Acme, in the slot that changes with the next one.
             for other in readings[1:]:
-                near = other.inverted and first.score - other.score < 1.2 and other.object == first.subject
+                near = other.inverted and first.score - other.score < _NEAR and other.object == first.subject
                 if near and first.object.endswith(f" of {other.subject}"):
                     return replace(other, score=first.score)
         rivals = [
@@ -130,16 +128,20 @@ class ClauseReader:
         return first
 
     def readings(self, clause: str) -> list[Reading]:
-        """Return the best reading a predicate, best first; scores below `ACCEPT` are guesses."""
+        """Return the best reading a predicate, best first; scores below `ACCEPT` are guesses.
+
+        One that can neither be preferred nor rival the best may be left out.
+        """
         tokens = _trimmed(tokens_of(clause))
         best: dict[str, Reading] = {}
-        found = [(match, words, cost) for words, cost, matches in self._matches(tokens) for match in matches]
+        tried = self._matches(clause, tokens)
+        found = [(match, spans, cost) for spans, cost, matches in tried for match in matches]
         found.sort(key=lambda item: -item[0].literal)
         leader = 0.0
-        for match, words, cost in found:
+        for match, spans, cost in found:
             if match.literal + _MOST_KIND < leader - _CLEAR:
                 break
-            reading = self._reading(clause, tokens, words, match, cost)
+            reading = self._reading(spans, match, cost, max(leader, ACCEPT) - _NEAR)
             if reading and (match.predicate not in best or reading.score > best[match.predicate].score):
                 best[match.predicate] = reading
                 leader = max(leader, reading.score)
@@ -158,121 +160,109 @@ class ClauseReader:
             return 0.0
         return 0.8 if rest[:1].isupper() and first.islower() and keys[span[0]] in self.index.lexicon else 0.0
 
-    def _verbs_inside(self, tokens: list[Token], words: Words, span: Span) -> float:
-        """A price for a finite verb after a name: another clause begins or ends there ("Jane Doe resigned")."""
-        for place in range(words.places[span[0]] + 1, words.places[span[1] - 1] + 1):
-            token, before = tokens[place], tokens[place - 1].text
-            ended = token.text.endswith("ed") or (
-                token.key in self.index.verbs and (token.text.endswith("s") or token.text in PAST_FORMS)
-            )
-            if ended and (before[0].isupper() or before == "and") and token.text.islower():
-                return 1.8
-        return 0.0
-
-    def _is_light(self, words: Words, match: Match) -> bool:
-        """Whether the form consists of a light verb ("take", "get", "have") and grammar."""
-        form = {words.keys[number] for number in match.words}
-        content = form - FUNCTION_KEYS
-        return (bool(content) or "have" in form) and content <= LIGHT_KEYS
-
-    def _matches(self, tokens: list[Token]) -> Iterator[tuple[Words, float, Iterator[Match]]]:
-        """Yield (words, price, matches): with the words that may only decorate, then without."""
+    def _matches(self, clause: str, tokens: list[Token]) -> Iterator[tuple[Spans, float, Iterator[Match]]]:
+        """Yield (spans, price, matches): with the words that may only decorate, then without."""
         for optional in (True, False) if any(token.text in OPTIONAL for token in tokens) else (True,):
-            words = keys_of(tokens, optional=optional)
-            plain = words
-            if "their" in words.keys[1:]:
-                plain = keys_of(tokens, optional=optional, possessives=False)
+            spans = Spans(clause, tokens, keys_of(tokens, optional=optional), self.index.verbs)
+            plain = spans
+            if "their" in spans.words.keys[1:]:
+                words = keys_of(tokens, optional=optional, possessives=False)
+                plain = Spans(clause, tokens, words, self.index.verbs)
             cost = 0.0 if optional else 0.2
-            yield plain, cost, self.index.explicit(plain)
-            yield words, cost, self.index.framed(words)
+            yield plain, cost, self.index.explicit(plain.words)
+            yield spans, cost, self.index.framed(spans.words)
 
-    def _reading(
-        self, clause: str, tokens: list[Token], words: Words, match: Match, cost: float
-    ) -> Reading | None:
-        """Read a clause by one form that its words match; None if it cannot mean that."""
+    def _reading(self, spans: Spans, match: Match, cost: float, least: float) -> Reading | None:
+        """Read a clause by one form that its words match; None if it cannot mean that, or surely scores below `least`."""
         predicate = self._predicates[match.predicate]
-        if _is_misread(predicate, tokens, words, match):
+        if _is_misread(predicate, spans, match):
             return None
-        score = match.literal - cost - _inside_a_name(tokens, words, match, predicate)
+        keys = spans.words.keys
+        of_people = match.noun and "person" in predicate.object_kinds
+        score = match.literal - cost - (0.0 if of_people else spans.inside_a_name(match.words))
         if match.noun:
-            said = " ".join(tokens[words.places[number]].text.lower() for number in match.words)
-            score += 0.15 if said in predicate.nouns else 0.0
-        elif _stands_alone(tokens, words, match):
+            score += 0.15 if spans.said(match.words) in predicate.nouns else 0.0
+        elif spans.stands_alone(match):
             score -= 1.0
-        value, span = _value(predicate, _text(clause, tokens, words, match.object), match)
+        said = spans.phrase(match.object, is_object=True)
+        value, span = _value(predicate, said.text, match)
         if predicate.object_kinds == ("person",) and value.split(" ", 1)[0] in PREPOSITIONS:
             return None  # "my parents are in Oslo" tells where they are, not who
-        score += shape(words.keys, span, value, is_object=True)
-        score -= self._verbs_inside(tokens, words, match.object)
+        score += said.shape if value == said.text else shape(keys, span, value, is_object=True)
+        score -= said.verbs
         if match.noun and predicate.value_type == "name" and _DOING.match(value):
             score -= 1.5
         subject = None
         if match.subject is not None:
-            if match.literal < 0.5 and not {"'s", "of"}.isdisjoint(words.keys[slice(*match.subject)]):
+            if match.literal < 0.5 and not _OWNING.isdisjoint(keys[slice(*match.subject)]):
                 score -= 1.6
-            subject = _text(clause, tokens, words, match.subject)
-            if _is_no_subject(predicate, subject, match):
+            named = spans.phrase(match.subject, is_object=False)
+            subject = named.text
+            if named.nobody or _is_no_subject(predicate, subject, match):
                 return None
-            score -= self._verbs_inside(tokens, words, match.subject)
-            score += shape(words.keys, match.subject, subject, is_object=False)
+            score -= named.verbs
+            score += named.shape
         if score + _MOST_KIND < 0.5 or not is_possible(predicate, value):
             return None
-        fit = self._fit(predicate, value, words, match)
+        fit = _fit(predicate, value, keys, match)
         if fit is None:
             return None
         score += fit
+        if score + _MOST_OF_SUBJECT < least:
+            return None
         if subject is not None and match.subject is not None:
-            score += subject_score(predicate, subject) - self._lead_in(words.keys, match.subject, subject)
+            score += subject_score(predicate, subject) - self._lead_in(keys, match.subject, subject)
         return Reading(
             match.predicate, subject, value, score, possessive=match.possessive, inverted=_is_inverted(match)
         )
 
-    def _fit(self, predicate: Predicate, value: str, words: Words, match: Match) -> float | None:
-        """How well the kind of a value fits; None where a light verb and what follows it state nothing."""
-        fit = kind_score(predicate, value)
-        if fit < 1.0 and " " in value and (shorter := clean(value)) != value:
-            fit = max(fit, kind_score(predicate, shorter))
-        light = fit < 1.0 and not match.noun and self._is_light(words, match)
-        if light and _is_loose(predicate, value, words, match):
-            return None
-        if not match.shared and match.literal >= 1.0 and predicate.value_type not in _MEASURED:
-            kinds = kinds_of(bare(value)[0])
-            if not (value.islower() and kinds & CLOSED_KINDS):
-                fit = max(fit, -0.3 if not kinds else -0.7)
-        return fit
+
+def _fit(predicate: Predicate, value: str, keys: tuple[str, ...], match: Match) -> float | None:
+    """How well the kind of a value fits; None where a light verb and what follows it state nothing."""
+    fit = kind_score(predicate, value)
+    if fit < 1.0 and " " in value and (shorter := clean(value)) != value:
+        fit = max(fit, kind_score(predicate, shorter))
+    if fit < 1.0 and match.light and _is_loose(predicate, value, keys, match):
+        return None
+    if not match.shared and match.literal >= 1.0 and predicate.value_type not in _MEASURED:
+        kinds = kinds_of(bare(value)[0])
+        if not (value.islower() and kinds & CLOSED_KINDS):
+            fit = max(fit, -0.3 if not kinds else -0.7)
+    return fit
 
 
 def _is_inverted(match: Match) -> bool:
     return match.subject is not None and match.object < match.subject
 
 
-def _is_misread(predicate: Predicate, tokens: list[Token], words: Words, match: Match) -> bool:
+def _is_misread(predicate: Predicate, spans: Spans, match: Match) -> bool:
     """Whether the words of a form are others here: a noun that is a verb, a verb that is a noun, "a type of"."""
-    if match.verb is not None and _is_bare(tokens, words, match.verb):
+    if match.verb is not None and spans.is_bare(match.verb):
         return True
     if not match.noun:
         return False
-    if _is_verb_form(tokens[words.places[match.words[-1]]].text):
+    if _is_verb_form(spans.tokens[spans.words.places[match.words[-1]]].text):
         return True
     single = predicate.cardinality == "single" and match.subject and _is_inverted(match)
-    return bool(single) and _is_indefinite(tokens, words, match)
+    return bool(single) and spans.is_indefinite(match.words[0])
 
 
 def _value(predicate: Predicate, value: str, match: Match) -> tuple[str, Span]:
     """The value without what only leads to it, and its span."""
     span = match.object
-
-    def after(lead: re.Match[str]) -> tuple[str, Span]:
-        return value[lead.end() :], (min(span[0] + len(lead[0].split()), span[1] - 1), span[1])
-
     of_place = match.noun and not PLACE_KINDS.isdisjoint(predicate.object_kinds)
     if of_place and (placed := _SITUATED.match(value)):
-        value, span = after(placed)  # "X's head office is (located) in Y": the place is Y
+        value, span = _after(placed, span)  # "X's head office is (located) in Y": the place is Y
     if "drug" in predicate.object_kinds and (dose := _DOSE.match(value)):
-        value, span = after(dose)  # what is taken is the drug, not how much of it
+        value, span = _after(dose, span)  # what is taken is the drug, not how much of it
     if match.noun and value.startswith(("called ", "named ", "at ")):
         value = value.partition(" ")[2]
     return value, span
+
+
+def _after(lead: re.Match[str], span: Span) -> tuple[str, Span]:
+    """What follows the first words of a span, and its span."""
+    return lead.string[lead.end() :], (min(span[0] + len(lead[0].split()), span[1] - 1), span[1])
 
 
 def _is_no_subject(predicate: Predicate, subject: str, match: Match) -> bool:
@@ -283,22 +273,25 @@ def _is_no_subject(predicate: Predicate, subject: str, match: Match) -> bool:
     if adjacent and (_DEFINITE.match(subject) or _MODIFIED_OF.search(subject)):
         return True
     # Who "owns a Volvo" is not the owner of Volvo, nor does who "started school" found one.
-    common = subject.startswith(("a ", "an ")) or _names_no_one(predicate, subject)
-    return is_nobody(predicate, subject) or common and _is_inverted(match) and not match.noun
+    if not match.noun and _is_inverted(match) and _is_common(predicate, subject):
+        return True
+    return cannot_bear(predicate, subject)
 
 
-def _is_loose(predicate: Predicate, value: str, words: Words, match: Match) -> bool:
+def _is_loose(predicate: Predicate, value: str, keys: tuple[str, ...], match: Match) -> bool:
     """Whether after a light verb the object tells nothing: what one "takes" or "goes to" is seldom what is held."""
     common = value.removeprefix("the ").removeprefix("a ")[:1].islower()
-    prepositional = not PREPOSITIONS.isdisjoint(words.keys[number] for number in match.words)
+    prepositional = not PREPOSITIONS.isdisjoint(keys[number] for number in match.words)
     return common or bool(predicate.object_kinds) and not prepositional
 
 
-def _names_no_one(predicate: Predicate, subject: str) -> bool:
-    """Whether a common noun stands where the predicate has a person or an organisation."""
-    wanted = set(predicate.subject_kinds)
-    common = subject[:1].islower() and subject.partition(" ")[0] not in (*ARTICLES, *POSSESSIVES, *PRONOUNS)
-    return bool(wanted) and wanted <= {"person", "organisation"} and common
+def _is_common(predicate: Predicate, subject: str) -> bool:
+    """Whether "a", or a common noun where the predicate has a person or an organisation, names no one."""
+    wanted = predicate.subject_kinds
+    if subject.startswith(("a ", "an ")):
+        return True
+    common = subject[:1].islower() and subject.partition(" ")[0] not in _NO_NOUNS
+    return common and bool(wanted) and _PARTIES.issuperset(wanted)
 
 
 def _is_verb_form(text: str) -> bool:
@@ -313,87 +306,3 @@ def _trimmed(tokens: list[Token]) -> list[Token]:
     while tokens and tokens[-1].text in ".!?,;:…。！？":
         tokens = tokens[:-1]
     return tokens
-
-
-def _text(clause: str, tokens: list[Token], words: Words, span: Span) -> str:
-    """The words of a span as they were written, with the article before it."""
-    first, last = words.places[span[0]], words.places[span[1] - 1]
-    following = words.places[span[1]] if span[1] < len(words.places) else len(tokens)
-    attributive = following == last + 1 < len(tokens) and tokens[following].key not in FUNCTION_KEYS
-    while first and tokens[first - 1].text.lower() in ARTICLES:
-        # In "the [Y] language" the article belongs to the noun of the form, in "The Who played" to the name.
-        if (
-            attributive
-            and (first == 1 or tokens[first - 1].text.islower())
-            and not _is_finite(tokens[following].text)
-        ):
-            break
-        first -= 1
-    while first and tokens[first - 1].text in POSSESSIVES:
-        first -= 1  # "my job" is not "job"
-    if (
-        first == 1
-        and not tokens[0].key
-        and tokens[0].text.lower() not in ARTICLES
-        and tokens[0].text[0].isupper()
-        and tokens[1].text[0].isupper()
-    ):
-        first = 0
-    if last + 1 < len(tokens) and tokens[last + 1].text == "." and tokens[last + 1].start == tokens[last].end:
-        last += 1  # an abbreviation: the full stop of the sentence is gone
-    return clause[tokens[first].start : tokens[last].end].strip()
-
-
-def _is_indefinite(tokens: list[Token], words: Words, match: Match) -> bool:
-    """Whether the noun has "a" before it: "Y is a type of X" does not say that the type of X is Y."""
-    place = words.places[match.words[0]]
-    return place > 0 and tokens[place - 1].text.lower() in ("a", "an")
-
-
-_SECOND_FORM = frozenset("i we you they who that which and".split())
-
-
-def _is_bare(tokens: list[Token], words: Words, position: int) -> bool:
-    """Whether a verb stands in its bare form after a name: then it is a noun, unless the subject is plural."""
-    place = words.places[position]
-    if not is_bare(tokens[place].text.lower()):
-        return False
-    before = [token.text for token in tokens[:place]]
-    plural = any(word.lower() in _SECOND_FORM or word == INHERITED for word in before)
-    helped = bool(before) and before[-1].lower() in ("to", "not", "do", "does", "did", "also", "now", "still")
-    return not (plural or helped or bool(before) and before[-1].endswith("s") and before[-1].islower())
-
-
-def _stands_alone(tokens: list[Token], words: Words, match: Match) -> bool:
-    """Whether a verb of the form is an "-ing" without "is": in "Y recording artist X" nobody records."""
-    for number in match.words:
-        place = words.places[number]
-        if place and tokens[place].text.endswith("ing") and tokens[place].key in _VERBAL_ING:
-            return tokens[place - 1].text.lower() not in BE and tokens[place - 2].text.lower() not in BE
-    return False
-
-
-_VERBAL_ING = frozenset(
-    tokens_of(word)[0].key for word in "record play sing live work found sign make".split()
-)
-
-
-def _is_finite(text: str) -> bool:
-    return text.endswith(("s", "ed")) and text.isalpha() and text.islower()
-
-
-def _inside_a_name(tokens: list[Token], words: Words, match: Match, predicate: Predicate) -> float:
-    """A price for words of the form that look like part of a name, for they are capitalised."""
-    price = 0.0
-    for number in match.words:
-        token = tokens[words.places[number]]
-        text = token.text
-        if (
-            number
-            and words.places[number]
-            and text[0].isupper()
-            and not text.isupper()
-            and token.key not in FUNCTION_KEYS
-        ):
-            price += 0.0 if "person" in predicate.object_kinds and match.noun else 0.8
-    return price

@@ -1,13 +1,23 @@
 """What may be the subject or the object of a statement at all, and what the words of a name look like."""
 
 import re
+from collections.abc import Sequence, Set
 
 from ko_integrations.compiler.text import FIRST_PERSON, INHERITED, OPTIONAL, SKIPPED, tokens_of
 from ko_integrations.kinds import CLOSED_KINDS, PLACE_KINDS, kinds_of
 from ko_integrations.morphology import PREPOSITIONS, is_participle
 from ko_integrations.vocabulary import Predicate
 
-__all__ = ["ATTRIBUTES", "LIGHT_KEYS", "PERSON_NOUNS", "is_nobody", "is_possible", "shape"]
+__all__ = [
+    "ATTRIBUTES",
+    "LIGHT_KEYS",
+    "PERSON_NOUNS",
+    "cannot_bear",
+    "is_no_name",
+    "is_nobody",
+    "is_possible",
+    "shape",
+]
 
 LIGHT_KEYS = frozenset(
     tokens_of(word)[0].key for word in "take get give receive do report experience have earn need go".split()
@@ -38,20 +48,19 @@ def is_possible(predicate: Predicate, value: str) -> bool:
     """Return whether a predicate of names may hold `value`: nobody is born in "1931" or works for "12 kg"."""
     if _is_subordinate(value.split(" ")):
         return False
-    if predicate.value_type == "name" and predicate.object_kinds and _is_of_another_kind(predicate, value):
-        return False
-    if predicate.object_kinds and first_person(value) and _SPEAKERS.isdisjoint(predicate.object_kinds):
-        return False
-    if predicate.value_type != "name" or not predicate.object_kinds or not any(map(str.isdigit, value)):
-        return True
-    kinds = kinds_of(value)
-    return not kinds or not kinds <= _STATED or not kinds.isdisjoint(predicate.object_kinds)
-
-
-def _is_of_another_kind(predicate: Predicate, value: str) -> bool:
-    """Whether the value is known to be a religion, say, where a language or place is asked for."""
-    kinds = kinds_of(value)
     wanted = predicate.object_kinds
+    if not wanted:
+        return True
+    if first_person(value) and _SPEAKERS.isdisjoint(wanted):
+        return False
+    if predicate.value_type != "name" or not (kinds := kinds_of(value)):
+        return True
+    stated = kinds <= _STATED and any(map(str.isdigit, value))
+    return not (_is_of_another_kind(kinds, wanted, value) or stated and kinds.isdisjoint(wanted))
+
+
+def _is_of_another_kind(kinds: Set[str], wanted: Sequence[str], value: str) -> bool:
+    """Whether the value is known to be a religion, say, where a language or place is asked for."""
     if (
         not kinds & CLOSED_KINDS
         or not kinds.isdisjoint(wanted)
@@ -64,29 +73,33 @@ def _is_of_another_kind(predicate: Predicate, value: str) -> bool:
 
 def is_nobody(predicate: Predicate, subject: str) -> bool:
     """Return whether `subject` can be no subject: "mean", "following his death", "her work" of a predicate of persons."""
+    return is_no_name(subject) or cannot_bear(predicate, subject)
+
+
+def is_no_name(subject: str) -> bool:
+    """Return whether `subject` can be no subject of whatever predicate: "mean", "following his death"."""
     words = subject.split(" ")
-    if (
-        ", " in subject
-        and _FRONTED.match(subject)
-        or _COUNTED.match(subject)
-        or subject[0].islower()
-        and _PLACED.search(subject)
-        and words[0] not in _DETERMINERS
-    ):
-        return True
-    if first_person(subject) and predicate.subject_kinds and _SPEAKERS.isdisjoint(predicate.subject_kinds):
+    if ", " in subject and _FRONTED.match(subject) or _COUNTED.match(subject):
         return True
     if all(word.lower() in ATTRIBUTES for word in words) or _is_subordinate(words):
         return True
-    if subject[0].islower() and _GERUND.match(subject):
+    if subject[0].islower() and (
+        words[0] not in _DETERMINERS and _PLACED.search(subject) or _GERUND.match(subject)
+    ):
         return True
-    if len(words) == 1 and subject.islower() and (subject.endswith("ly") or subject in _ADVERBS):
+    return len(words) == 1 and subject.islower() and (subject.endswith("ly") or subject in _ADVERBS)
+
+
+def cannot_bear(predicate: Predicate, subject: str) -> bool:
+    """Return whether a subject is of no kind that has such a predicate: "her work" of one of persons."""
+    kinds = predicate.subject_kinds
+    if kinds and first_person(subject) and _SPEAKERS.isdisjoint(kinds):
         return True
     if subject.islower() and predicate.cardinality == "single" and _is_generic(predicate, subject):
         return True
-    if "person" in predicate.subject_kinds and (trailed := _TRAILED.match(subject)):
+    if "person" in kinds and (trailed := _TRAILED.match(subject)):
         return trailed["last"] not in PERSON_NOUNS and "occupation" not in kinds_of(trailed["last"])
-    if predicate.subject_kinds == ("person",) and (owned := _OWNED.match(subject)):
+    if kinds == ("person",) and (owned := _OWNED.match(subject)):
         return owned["noun"] not in PERSON_NOUNS and "occupation" not in kinds_of(owned["noun"])
     return False
 
