@@ -2,12 +2,15 @@
 
 import doctest
 import importlib
+import re
 from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ko_integrations import kinds
+from ko_integrations.compiler import text
 from ko_integrations.compiler.dates import parse_date, read_moment, take_adjunct
 from ko_integrations.compiler.guess import KindGuesser
 from ko_integrations.compiler.mood import denial, no_statement, plain
@@ -254,3 +257,38 @@ def test_guess_abstains_unless_one_kind_is_clearly_nearer() -> None:
     assert KindGuesser(Flat()).choose("Zorblax", ["software", "product"]) is None
     assert KindGuesser(None).choose("Mirabel Osk", ["person", "organisation"]) == "person"
     assert KindGuesser(None).choose("zorblax", ["person", "organisation"]) is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    [*"1969|12 May 1987|5 mg|5 μg|41 KM|$5 a month|a hundred|Dr. Mia Lund|Lund University|LUND UNIVERSITY".split("|"),
+     *"Acme Records|Acme ſystems|İstanbul Bank|Lake Como|Green Party|Acme FC|Mia Lund|president of Acme".split("|")],
+)  # fmt: skip
+def test_kinds_are_those_of_the_first_shape_that_fits(name: str) -> None:
+    shapes = [pattern for pattern, _ in kinds._SHAPES]
+    fitting = (number for number, shape in enumerate(shapes, 1) if re.fullmatch(shape, name, re.IGNORECASE))
+    assert kinds._shape_of(name, name.lower()) == next(fitting, 0)
+
+
+def test_a_shape_has_no_groups() -> None:
+    assert kinds._SHAPE.groups == len(kinds._SHAPES)
+
+
+@given(st.text("abn'’.-:/@ tTs5%&é", max_size=30))
+def test_words_are_the_same_by_the_fast_pattern(said: str) -> None:
+    if not text._ODD.search(said):
+        assert text._TOKEN.findall(said) == text._ODD_TOKEN.findall(said)
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("I moved to Oslo tho", "I moved to Oslo"),
+        ("I moved to Oslo, lol haha!", "I moved to Oslo!"),
+        ("I moved to Oslo🎉🎉.", "I moved to Oslo."),
+        ("I moved to Oslo :-)", "I moved to Oslo"),
+        ("I lol moved to Oslo", "I lol moved to Oslo"),
+    ],
+)
+def test_particles_go_from_the_end_only(said: str, meant: str) -> None:
+    assert plain(said) == meant
