@@ -278,6 +278,7 @@ def open_handle(
     index: Any,
     collection: str,
     clock: Callable[[], datetime] | None,
+    create: bool,
 ) -> Handle:
     """Open log, index and names; finish what a crash left undone. Options are checked before anything is made."""
     _check_options(vocabulary, compiler, parser, collection, clock)
@@ -285,8 +286,8 @@ def open_handle(
     location, folder = _locate(where)
     chroma = None if folder is None else folder / INDEX_FOLDER
     opener = index_opener(index, chroma, collection, lambda: _store_id(log))
-    _look_into(folder)
-    log = open_log(location)
+    _look_into(folder, create=create)
+    log = open_log(location, create=create)
     try:
         in_force = vocabulary  # `is None`, not `or`: an empty vocabulary is one, too
         if in_force is None:
@@ -344,12 +345,12 @@ def _locate(where: str | PathLike[str]) -> tuple[str, Path | None]:
     return str(folder / LOG_FILE), folder
 
 
-def _look_into(folder: Path | None) -> None:
-    """Make the folder of a store, unless it is there.
+def _look_into(folder: Path | None, *, create: bool) -> None:
+    """Make the folder of a store, unless it is there or must be.
 
     Raises:
         LogUnavailableError: it cannot be made or looked into.
-        NotAStoreError: it is a file, or a folder of something else.
+        NotAStoreError: it is a file, or a folder of something else; or it is not there, and must be.
     """
     if folder is None:
         return
@@ -358,6 +359,8 @@ def _look_into(folder: Path | None) -> None:
             raise NotAStoreError(f"{folder} is a file; a store is a folder")
         if folder.is_dir() and not (folder / LOG_FILE).exists() and any(folder.iterdir()):
             raise NotAStoreError(f"{folder} holds something else and no {LOG_FILE}; it was left alone")
+        if not create and not (folder / LOG_FILE).exists():
+            raise NotAStoreError(f"there is no store at {folder}")
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise LogUnavailableError(f"{folder}: {error}") from error

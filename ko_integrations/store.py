@@ -81,6 +81,7 @@ class KnowledgeStore(FactView):
         index: Any = None,
         collection: str = "knowledge_objects",
         clock: Callable[[], datetime] | None = None,
+        create: bool = True,
     ) -> "KnowledgeStore":
         """Open a store, making it if need be.
 
@@ -97,15 +98,17 @@ class KnowledgeStore(FactView):
                 server, a Chroma client or collection, a folder, `False` for none.
             collection: name of the Chroma collection.
             clock: returns the aware present. Default: the system's.
+            create: with False a store that is not there is an error, and nothing is made.
 
         Raises:
             InvalidInputError: an option cannot be used.
+            MissingExtraError: PostgreSQL without the extra `postgres`.
             NotAStoreError, LogCorruptError, LogVersionError, LogUnavailableError: the log cannot be opened.
         """
         path = check_namespace(namespace)
         handle = open_handle(
             where, embedder=embedder, vocabulary=vocabulary, compiler=compiler, parser=parser, index=index,
-            collection=collection, clock=clock,
+            collection=collection, clock=clock, create=create,
         )  # fmt: skip
         return cls(handle, path, opener=True)
 

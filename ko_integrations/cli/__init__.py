@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 
 from ko_integrations import __version__
 from ko_integrations.cli import bench, demo, experiment, facts, house, transfer
-from ko_integrations.cli.options import EmbedderName, Index, Namespace, Store
+from ko_integrations.cli.options import Collection, EmbedderName, Index, Namespace, Store
 from ko_integrations.cli.output import escape, one_line, stderr
 from ko_integrations.errors import KOError
 
@@ -50,12 +50,15 @@ def options(
     namespace: Namespace = None,
     embedder: EmbedderName = None,
     index: Index = None,
+    collection: Collection = None,
     _: bool = typer.Option(
         False, "--version", callback=_version, is_eager=True, help="Show the version and exit."
     ),
 ) -> None:
     """Memory in which a fact that changed is superseded, not appended."""
-    ctx.obj = {"store": store, "namespace": namespace, "embedder": embedder, "index": index}
+    ctx.obj = {
+        "store": store, "namespace": namespace, "embedder": embedder, "index": index, "collection": collection,
+    }  # fmt: skip
 
 
 for _module in (demo, facts, transfer, house, bench, experiment):

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ko_integrations.cli.options import AsJson, AsOf, KnownAt, ValueType, moment, value_of, with_store
+from ko_integrations.cli.options import (
+    AsJson,
+    AsOf,
+    KnownAt,
+    ValueType,
+    moment,
+    value_of,
+    with_store,
+    with_store_or_new,
+)
 from ko_integrations.cli.output import advancing, console, escape, plain, print_json, print_versions, stderr
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.times import parse_moment
@@ -28,7 +37,7 @@ def register(app: typer.Typer) -> None:
         app.command()(command)
 
 
-@with_store
+@with_store_or_new
 def update(
     store: "KnowledgeStore",
     subject: Subject,
@@ -227,7 +236,7 @@ def _print_erasure(report: "EraseReport") -> None:
     return None
 
 
-@with_store
+@with_store_or_new
 def write(
     store: "KnowledgeStore",
     file: Annotated[typer.FileText, typer.Argument(help="A text file, or - for standard input.")],

@@ -1,6 +1,6 @@
-"""How a command line names a store, and how it is opened: `--store`, `--namespace`, `--embedder`, `--index`.
+"""How a command line names a store, and how it is opened: `--store`, `--namespace`, `--embedder` and so on.
 
-The four may stand before the command (`ko --store memory get ...`) or after it.
+The five may stand before the command (`ko --store memory get ...`) or after it.
 """
 
 import inspect
@@ -28,6 +28,7 @@ _MEANINGS: dict[str, tuple[str, str | bool]] = {
     "namespace": ("Whose memory: segments joined by '/', e.g. acme/alice.", False),
     "embedder": ("A sentence-transformers model, or 'hashing' (no model, words only).", "all-MiniLM-L6-v2"),
     "index": ("URL of a Chroma server instead of the folder's own.", False),
+    "collection": ("Name of the Chroma collection.", "knowledge_objects"),
 }
 
 
@@ -42,6 +43,7 @@ Store = Annotated[str | None, _option("store", environment=True)]
 Namespace = Annotated[str | None, _option("namespace", environment=True)]
 EmbedderName = Annotated[str | None, _option("embedder", environment=True)]
 Index = Annotated[str | None, _option("index", environment=True)]
+Collection = Annotated[str | None, _option("collection", environment=True)]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 AsOf = Annotated[str | None, typer.Option("--as-of", help="What held then (ISO 8601, also 2010 or 2010-03).")]
@@ -51,8 +53,11 @@ ValueType = Literal["text", "int", "float", "bool", "date", "datetime", "quantit
 _EXAMPLES = {"bool": "yes", "date": "2025-03-18", "quantity": "'3 cm'", "json": """'{"a": 1}'"""}
 
 
-def with_store(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the store options; `function` takes the opened store as its first argument."""
+def with_store(function: Callable[..., None], *, create: bool = False) -> Callable[..., None]:
+    """Give a command the store options; `function` takes the opened store as its first argument.
+
+    A store that is not there is an error: a mistyped path is no empty memory.
+    """
     signature = inspect.signature(function)
     own = list(signature.parameters.values())[1:]
     context = inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
@@ -70,7 +75,8 @@ def with_store(function: Callable[..., None]) -> Callable[..., None]:
     def command(ctx: typer.Context, **arguments: Any) -> None:
         given = {name: arguments.pop(name) for name in _MEANINGS}
         inherited = ctx.find_root().obj or {}
-        with opened(**{name: given[name] or inherited.get(name) for name in _MEANINGS}) as store:
+        options = {name: given[name] or inherited.get(name) for name in _MEANINGS}
+        with opened(**options, create=create) as store:
             function(store, **arguments)
 
     parameters = [context, *(p.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD) for p in own), *shared]
@@ -80,17 +86,27 @@ def with_store(function: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
+def with_store_or_new(function: Callable[..., None]) -> Callable[..., None]:
+    """As `with_store`, for commands that state facts: a store that is not there is made."""
+    return with_store(function, create=True)
+
+
 @contextmanager
 def opened(
     store: str | None = None,
     namespace: str | None = None,
     embedder: str | None = None,
     index: str | None = None,
+    collection: str | None = None,
+    *,
+    create: bool = True,
 ) -> "Iterator[KnowledgeStore]":
     """Open the store that the options name, as a bound view of the namespace; close it afterwards."""
     from ko_integrations.store import KnowledgeStore
 
-    options: dict[str, Any] = {"namespace": segments(namespace)}
+    options: dict[str, Any] = {"namespace": segments(namespace), "create": create}
+    if collection is not None:
+        options["collection"] = collection
     if embedder is not None:
         options["embedder"] = make_embedder(embedder)
     if index is not None:

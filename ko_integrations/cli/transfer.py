@@ -8,7 +8,15 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ko_integrations.cli.options import AsJson, AsOf, ValueType, moment, value_of, with_store
+from ko_integrations.cli.options import (
+    AsJson,
+    AsOf,
+    ValueType,
+    moment,
+    value_of,
+    with_store,
+    with_store_or_new,
+)
 from ko_integrations.cli.output import console, escape, plain, print_json, progress, stderr
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.times import parse_moment
@@ -30,7 +38,7 @@ def register(app: typer.Typer) -> None:
     app.command()(export)
 
 
-@with_store
+@with_store_or_new
 def import_(
     store: "KnowledgeStore",
     file: Annotated[

@@ -300,6 +300,11 @@ class Database(ABC):
             self._writer = None
 
     # -- what a database says ---------------------------------------------------------------------------------
+    @property
+    @abstractmethod
+    def place(self) -> str:
+        """Where it is, in words for people: without a password."""
+
     @abstractmethod
     def in_transaction(self, connection: Any) -> bool:
         """Tell whether a transaction is open on a connection."""

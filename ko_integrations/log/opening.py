@@ -11,13 +11,16 @@ if TYPE_CHECKING:
 __all__ = ["open_log"]
 
 
-def open_log(where: str | PathLike[str], *, busy_timeout: float = 30.0) -> "SqlVersionLog":
+def open_log(
+    where: str | PathLike[str], *, busy_timeout: float = 30.0, create: bool = True
+) -> "SqlVersionLog":
     """Open the log at a path, `:memory:`, or a `sqlite:` or `postgresql:` URL; make it where there is none.
 
     A write waits up to `busy_timeout` seconds for writers of other threads and processes.
 
     Raises:
-        NotAStoreError: something else is there; it was left alone.
+        InvalidInputError: a URL of another kind.
+        NotAStoreError: something else is there, which was left alone; or nothing is, and `create` is false.
         LogCorruptError: the file is damaged.
         LogVersionError: a newer release wrote it.
         LogUnavailableError: it cannot be opened now.
@@ -36,13 +39,12 @@ def open_log(where: str | PathLike[str], *, busy_timeout: float = 30.0) -> "SqlV
     if separator and scheme == "sqlite":
         place, separator = rest.removeprefix("/") or ":memory:", ""
     if not separator:
-        return SqlVersionLog(
-            MemoryDatabase(busy_timeout) if place == ":memory:" else SqliteDatabase(place, busy_timeout)
-        )
+        file = MemoryDatabase(busy_timeout) if place == ":memory:" else SqliteDatabase(place, busy_timeout)
+        return SqlVersionLog(file, create=create)
     if scheme.partition("+")[0] not in ("postgresql", "postgres"):
         raise InvalidInputError(
             "url", f"no version log for {scheme}:// (a path, sqlite:// or postgresql:// is)"
         )
     from ko_integrations.log.postgres import PostgresDatabase
 
-    return SqlVersionLog(PostgresDatabase(place, busy_timeout))
+    return SqlVersionLog(PostgresDatabase(place, busy_timeout), create=create)

@@ -75,6 +75,11 @@ class PostgresDatabase(Database):
         """Return a list as one parameter."""
         return list(values)
 
+    @property
+    def place(self) -> str:
+        """Host and database."""
+        return f"{self._url.host or 'localhost'}/{self._url.database}"
+
     def in_transaction(self, connection: Any) -> bool:
         """Tell whether a transaction is open on a connection."""
         if connection.closed:
@@ -98,7 +103,7 @@ class PostgresDatabase(Database):
         """Return our error for one of psycopg's."""
         if isinstance(error, KOError):
             return error
-        place = f"{self._url.host or 'localhost'}/{self._url.database}"
+        place = self.place
         if self._closed and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
             return StoreClosedError("the log is closed")
         if isinstance(error, errors.LockNotAvailable):

@@ -2,6 +2,7 @@
 
 from contextlib import AbstractContextManager
 
+from ko_integrations.errors import NotAStoreError
 from ko_integrations.log.engines import Database
 from ko_integrations.log.keeping import SqlKeeper
 from ko_integrations.log.migrations import migrate
@@ -18,8 +19,10 @@ class SqlVersionLog(SqlKeeper):
         StoreClosedError: it was closed.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, create: bool = True) -> None:
         try:
+            if not create and not database.inspect():
+                raise NotAStoreError(f"there is no store at {database.place}")
             migrate(database)
             super().__init__(database)
         except BaseException:

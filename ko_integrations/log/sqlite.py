@@ -83,6 +83,11 @@ class SqliteDatabase(Database):
             cached_statements=512,
         )
 
+    @property
+    def place(self) -> str:
+        """The path of the file."""
+        return str(self.path)
+
     def in_transaction(self, connection: Any) -> bool:
         """Tell whether a transaction is open on a connection."""
         return bool(connection.in_transaction)

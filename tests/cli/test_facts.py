@@ -91,6 +91,7 @@ def test_commands_that_change_something_print_json_too(ko):
 
 
 def test_erase_needs_exactly_one_scope(ko):
+    ko("update", "Alice", "desk", "north")
     assert "subject" in ko("erase", "--yes", code=2).stderr
     assert "subject" in ko("erase", "Alice", "--everything", "--yes", code=2).stderr
 
@@ -121,6 +122,7 @@ def test_changes_can_be_followed_by_cursor(ko):
     ],
 )
 def test_bad_input_is_one_line_on_stderr_and_exit_code_2(ko, arguments, field):
+    ko("update", "Bob", "desk", "north")
     result = ko(*arguments, code=2)
     assert result.stdout == ""
     assert result.stderr.startswith("error: ")

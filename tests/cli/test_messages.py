@@ -12,7 +12,27 @@ def test_verify_gives_its_verdict_first_and_no_python(ko):
     assert "indexed     yes" in ko("stats").stdout
 
 
+READING = [
+    ("get", "Alice"), ("search", "desk"), ("history", "Alice", "desk"), ("changes",), ("ask", "Where is Alice?"),
+    ("export", "-"), ("stats",), ("verify",), ("rebuild",), ("retract", "Alice", "desk"), ("withdraw", "form"),
+    ("erase", "Alice", "--yes"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", READING, ids=lambda command: command[0])
+def test_a_mistyped_path_is_no_empty_store(ko, tmp_path, command):
+    ko("update", "Alice", "desk", "north")
+    for path in (tmp_path / "stroe", tmp_path / "deep" / "stroe"):
+        said = ko("--store", path, *command, code=2).stderr
+        assert said == f"error: there is no store at {path}\n"
+    (tmp_path / "empty").mkdir()
+    assert "there is no store" in ko(*command, "--store", tmp_path / "empty", code=2).stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "store"]
+    assert not any((tmp_path / "empty").iterdir())
+
+
 def test_what_is_not_there_is_named(ko):
+    ko("update", "Bob", "desk", "north")
     assert ko("get", "Alice", "desk", code=1).stderr == "nothing holds: Alice desk\n"
     assert ko("get", "Alice", "--as-of", "2010", code=1).stderr == "nothing holds then: Alice\n"
     assert ko("retract", "Alice", "desk").stdout == "nothing held: Alice desk\n"
@@ -54,6 +74,14 @@ def test_an_error_of_several_lines_is_one(ko):
     said = ko("--store", "postgresql+psycopg://ko@127.0.0.1:9/ko", "get", "Alice", code=2).stderr
     assert said.startswith("error: ")
     assert said.count("\n") == 1
+
+
+def test_a_copy_names_a_collection_of_its_own(ko, monkeypatch):
+    ko("update", "Alice", "desk", "north")
+    ko("--collection", "  ", "stats", code=2)
+    monkeypatch.setenv("KO_COLLECTION", "of_the_copy")
+    assert "north" in ko("search", "desk").stdout
+    assert "north" in ko("search", "desk", "--collection", "of_another").stdout
 
 
 def test_a_column_that_is_not_there_is_told_from_an_empty_cell(ko, tmp_path):

@@ -115,3 +115,12 @@ def test_erased_rows_cannot_be_found_but_bytes_may_live_on(postgres_url: str) ->
     assert log.erased(slots) is False
     assert log.size() > 0
     log.close()
+
+
+def test_a_log_that_has_to_be_there_is_not_made(postgres_url: str, raw: psycopg.Connection) -> None:
+    with pytest.raises(NotAStoreError, match="there is no store at"):
+        open_log(postgres_url, create=False)
+    tables = "SELECT 1 FROM pg_tables WHERE schemaname = current_schema()"
+    assert raw.execute(tables).fetchall() == []
+    open_log(postgres_url).close()
+    open_log(postgres_url, create=False).close()

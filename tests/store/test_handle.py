@@ -306,3 +306,17 @@ def test_facts_may_bring_their_text_and_vector(embedder: HashingEmbedder) -> Non
         assert store.read_exact("doc", "content") is None
         with pytest.raises(InvalidInputError, match="vector"):
             store.update_many([fact.model_copy(update={"vector": [1.0, 2.0]})])
+
+
+@pytest.mark.parametrize("where", ["m", "deep/m", "sqlite:///{}/m.sqlite3", ":memory:"])
+def test_a_store_that_has_to_be_there_is_not_made(tmp_path: Path, where: str) -> None:
+    place = where.format(tmp_path) if ":" in where else str(tmp_path / where)
+    with pytest.raises(NotAStoreError, match="there is no store at"):
+        KnowledgeStore.open(place, create=False)
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_store_that_is_there_is_opened(tmp_path: Path) -> None:
+    KnowledgeStore.open(tmp_path / "m").close()
+    with KnowledgeStore.open(tmp_path / "m", create=False) as store:
+        assert store.count() == 0
