@@ -30,15 +30,15 @@ class Encoding:
         """The embedder, checked against the model that the stored vectors were made with.
 
         Raises:
-            IndexMismatchError: another model made them; names `rebuild_index(embedder=...)`.
+            IndexMismatchError: another model made them.
         """
         recorded = self._log.get_state("model")
         if recorded is None:
             self.record(self._embedder)
         elif recorded != self._embedder.model_id:
             raise IndexMismatchError(
-                f"this store's vectors were made by {recorded!r}, the embedder is {self._embedder.model_id!r}: "
-                "open it with the first, or call rebuild_index(embedder=...) to encode everything again"
+                f"this store's vectors were made by {recorded!r}, the embedder is {self._embedder.model_id!r}",
+                "encode",
             )
         return self._embedder
 
@@ -106,7 +106,7 @@ class Encoding:
         vector: NDArray[np.float32] = unit_rows(rows, 1, None, embedder.model_id)[0]
         if len(vector) != self.dimension:
             raise IndexMismatchError(
-                f"the embedder gives vectors of dimension {len(vector)}, this store's have {self.dimension}: "
-                "open it with the embedder it was filled with, or call rebuild_index(embedder=...)"
+                f"the embedder gives vectors of dimension {len(vector)}, this store's have {self.dimension}",
+                "encode",
             )
         return vector

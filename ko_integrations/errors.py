@@ -10,7 +10,7 @@ KOError
 ├── ForkedStoreError                    use of a handle in a forked child
 ├── MissingExtraError (ImportError)     names the extra to install
 ├── LogError                            the version log
-│   ├── NotAStoreError                  the folder or database holds something else
+│   ├── NotAStoreError                  the folder or database holds something else, or nothing
 │   ├── LogCorruptError
 │   ├── LogVersionError                 written by a newer release
 │   └── LogUnavailableError             locked for too long, disk full, server gone
@@ -26,6 +26,7 @@ KOError
 """
 
 from collections.abc import Sequence
+from typing import Any, Literal
 
 __all__ = [
     "BatchError",
@@ -52,8 +53,29 @@ __all__ = [
 ]
 
 
+Remedy = Literal["encode", "collection", "index"]
+"""What mends a mismatch: encode everything again, or open the store with a collection or an index of its own."""
+
+_IN_PYTHON: dict[Remedy, str] = {
+    "encode": "open it with the embedder it was filled with, or call rebuild_index(embedder=...) to encode "
+    "everything again",
+    "collection": "open this one with a collection of its own, collection=...",
+    "index": "open this one with an index of its own, index=...",
+}
+
+
 class KOError(Exception):
-    """The root of every error this package raises on purpose."""
+    """The root of every error this package raises on purpose. It can be pickled, and so reaches other processes."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Not by way of the constructors, which take other things than the message that is kept in `args`.
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: type[KOError], args: tuple[Any, ...], state: dict[str, Any]) -> KOError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error
 
 
 class InvalidInputError(KOError, ValueError):
@@ -112,7 +134,7 @@ class LogError(KOError):
 
 
 class NotAStoreError(LogError):
-    """The folder or database exists and is not a store of ours; it was left alone."""
+    """The folder or database is not a store of ours and was left alone; or nothing is there, and a store has to be."""
 
 
 class LogCorruptError(LogError):
@@ -144,10 +166,17 @@ class IndexOwnedError(SemanticIndexError):
 
 
 class IndexMismatchError(SemanticIndexError):
-    """The index or the stored vectors were made with another space, dimension or model.
+    """The index or the stored vectors were made with another space, dimension or model, or are another store's.
 
-    The message names `rebuild_index(embedder=...)` where that mends it.
+    Attributes:
+        problem: what does not agree with what.
+        remedy: what mends it, None if nothing does. The message says it in Python's terms, `ko` in its own.
     """
+
+    def __init__(self, problem: str, remedy: Remedy | None = None) -> None:
+        super().__init__(problem if remedy is None else f"{problem}: {_IN_PYTHON[remedy]}")
+        self.problem = problem
+        self.remedy = remedy
 
 
 class IndexBehind(SemanticIndexError):  # noqa: N818 - a state to act on, named so in the design

@@ -19,7 +19,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from ko_integrations.errors import IndexMismatchError
+from ko_integrations.errors import IndexMismatchError, Remedy
 from ko_integrations.types import KnowledgeObject
 
 if TYPE_CHECKING:
@@ -27,6 +27,13 @@ if TYPE_CHECKING:
 
 console = Console()
 stderr = Console(stderr=True)
+
+REMEDIES: dict[Remedy, str] = {
+    "encode": "name the model it was filled with by --embedder, or run `ko rebuild --encode-with MODEL` to encode "
+    "everything again",
+    "collection": "name a collection of its own with --collection",
+    "index": "name an index of its own with --index",
+}
 
 _COLUMNS = ("subject", "predicate", "object", "from", "to", "version", "source")
 
@@ -76,11 +83,9 @@ def cells(ko: KnowledgeObject) -> tuple[str, ...]:
 
 def one_line(error: Exception) -> str:
     """Return what an error says as one line, in terms of the command line."""
-    text = " ".join(line.strip() for line in str(error).splitlines())
-    if isinstance(error, IndexMismatchError):
-        text = text.replace("call rebuild_index(embedder=...)", "run `ko rebuild --encode-with MODEL`")
-        text = text.replace("open it with the first", "name the first with --embedder")
-    return text
+    if isinstance(error, IndexMismatchError) and error.remedy is not None:
+        return f"{error.problem}: {REMEDIES[error.remedy]}"
+    return " ".join(line.strip() for line in str(error).splitlines())
 
 
 def escape(text: str) -> str:

@@ -153,13 +153,13 @@ class GenerationCollection:
         """Return the owner that a collection records, None if it records none.
 
         Raises:
-            IndexMismatchError: it is another store.
+            IndexMismatchError: it is another store's.
         """
         owner = (collection.metadata or {}).get(_METADATA_OWNER)
         if self._owner is not None and owner not in (None, self._owner):
             raise IndexMismatchError(
-                f"the Chroma collection {collection.name} belongs to another store: open this one with a collection "
-                f"of its own, {'index=' if self.given else 'collection='}..."
+                f"the Chroma collection {collection.name} belongs to another store",
+                "index" if self.given else "collection",
             )
         return None if owner is None else str(owner)
 
@@ -178,8 +178,8 @@ class GenerationCollection:
             dimension = len(held[0]) if held is not None and len(held) else None
         if dimension not in (None, self._dimension):
             raise IndexMismatchError(
-                f"{collection.name} holds vectors of dimension {dimension}, the embedder makes {self._dimension}: "
-                "rebuild_index(embedder=...)"
+                f"{collection.name} holds vectors of dimension {dimension}, the embedder makes {self._dimension}",
+                "encode",
             )
         # What was made with the metadata "hnsw:space" cannot be given other metadata: it goes without an owner.
         metadata = collection.metadata or {}
