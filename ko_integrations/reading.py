@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ko_integrations import writing
 from ko_integrations.addressing import check_namespace, several
 from ko_integrations.errors import InvalidInputError, SetValuedError
+from ko_integrations.feed import changes_after, latest_changes
 from ko_integrations.filters import Where, compile_where
 from ko_integrations.handle import Handle
 from ko_integrations.identity import (
@@ -17,16 +18,17 @@ from ko_integrations.identity import (
     normalize_predicate,
     slot_of,
 )
-from ko_integrations.log.contract import Address, Event, Namespace, Scope, Version
+from ko_integrations.log.contract import Address, Namespace, Scope, Version
 from ko_integrations.log.fold import fold, head_at
 from ko_integrations.log.pages import each_head, each_head_now, each_held
 from ko_integrations.protocols import Embedder
-from ko_integrations.records import to_change, to_knowledge_object, to_knowledge_objects
+from ko_integrations.records import to_knowledge_object, to_knowledge_objects
 from ko_integrations.times import Moment, to_micros
 from ko_integrations.twins import async_iterator_twin, async_twin
 from ko_integrations.types import (
     Answer,
     Chain,
+    Change,
     Changes,
     HeadPage,
     Hit,
@@ -277,14 +279,13 @@ class FactView:
             raise InvalidInputError("cursor", f"expected a cursor or a time, got {type(cursor).__name__}")
         if not isinstance(cursor, int):
             cursor = handle.log.sequence_at(to_micros(cursor, "cursor"))
-        last, mine = _count("cursor", cursor, 0), list[Event]()
-        # A page that holds nothing of ours is no end: an empty page means that there is no more.
-        while not mine and (events := handle.log.events(last, _count("limit", limit, 1))):
-            last = events[-1].sequence
-            mine = [event for event in events if self._concerns(event.namespace)]
-        slots = list(dict.fromkeys(slot for event in mine for slot in event.slots))
-        chains = handle.log.chains(slots) if slots else {}
-        return Changes(items=tuple(to_change(event, chains) for event in mine), cursor=last)
+        first, size = _count("cursor", cursor, 0), _count("limit", limit, 1)
+        return changes_after(handle.log, first, size, self._concerns)
+
+    def latest_changes(self, limit: int = 10) -> tuple[Change, ...]:
+        """Return the last changes, the latest first: of the last 1,000 of the store those that this view sees."""
+        log = self._handle.check().log
+        return latest_changes(log, _count("limit", limit, 1), self._concerns)
 
     # -- looking around ------------------------------------------------------------------------------------------
     def subjects(self, prefix: str = "") -> list[str]:
@@ -417,6 +418,7 @@ class FactView:
     ahistory = async_twin(history)
     asnapshot = async_iterator_twin(snapshot)
     achanges_since = async_twin(changes_since)
+    alatest_changes = async_twin(latest_changes)
     asubjects = async_twin(subjects)
     afind_subjects = async_twin(find_subjects)
     apredicates = async_twin(predicates)

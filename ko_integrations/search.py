@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ko_integrations.errors import IndexBehind, IndexUnavailableError
 from ko_integrations.filters import Condition
-from ko_integrations.log.contract import Namespace, Scope, Version, VersionLog
+from ko_integrations.log.contract import LAST, Namespace, Scope, Version, VersionLog
 from ko_integrations.log.fold import head_at
 from ko_integrations.log.pages import each_chain
 from ko_integrations.records import to_knowledge_object
@@ -121,7 +121,7 @@ class Searcher:
 
     # -- exactly --------------------------------------------------------------------------------------------
     def _matrix(self, namespace: Namespace) -> _Matrix:
-        sequence, now = self._log.sequence_at(1 << 62), self._now()
+        sequence, now = self._log.sequence_at(LAST), self._now()
         if self._sync.in_batch():
             return self._load(namespace, sequence, now)  # not kept: it may be rolled back
         with self._lock:
@@ -255,7 +255,7 @@ class Searcher:
 
         A write changes the count by one at most, so an old count bounds today's.
         """
-        sequence = self._log.sequence_at(1 << 62)
+        sequence = self._log.sequence_at(LAST)
         with self._lock:
             count, counted_at = self._counts.get(namespace, (0, -EXACT_LIMIT - 1))
         slack = sequence - counted_at

@@ -9,7 +9,7 @@ from ko_integrations.embeddings import as_embedder
 from ko_integrations.encoding import BATCH
 from ko_integrations.errors import IndexMismatchError, IndexUnavailableError
 from ko_integrations.index.contract import SemanticIndex
-from ko_integrations.log.contract import Scope, Version, VersionLog
+from ko_integrations.log.contract import LAST, Scope, Version, VersionLog
 from ko_integrations.log.pages import each_head
 from ko_integrations.protocols import Embedder
 from ko_integrations.sync import Progress, Synchroniser
@@ -17,7 +17,6 @@ from ko_integrations.testing import faults
 
 __all__ = ["VerifyReport", "rebuild", "verify"]
 
-_LAST = 1 << 62
 _PAGE = 1_000
 
 
@@ -131,11 +130,11 @@ def _change_model(sync: Synchroniser, embedder: Embedder) -> None:
 def _replace(sync: Synchroniser, generation: int, total: int, progress: Progress | None) -> int:
     """Fill the next generation beside the one in use, and switch to it with all that was written meanwhile."""
     assert sync.opener is not None
-    before = sync.log.sequence_at(_LAST)
+    before = sync.log.sequence_at(LAST)
     fresh = sync.opener.fresh(generation + 1, sync.encoding.dimension)
     done = _fill(sync, fresh, total, progress)
     faults.reach("rebuild:filled")
-    later = sync.log.sequence_at(_LAST)
+    later = sync.log.sequence_at(LAST)
     _follow(sync, fresh, before)
     with sync.log.transaction():
         # Nobody writes now, or confirms for the old generation what another process brought there.

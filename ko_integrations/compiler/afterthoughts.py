@@ -11,7 +11,7 @@ from typing import Protocol, runtime_checkable
 
 from ko_integrations.kinds import kinds_of
 from ko_integrations.protocols import Extraction, FactReader
-from ko_integrations.types import Changes, KnowledgeObject, Value
+from ko_integrations.types import Change, KnowledgeObject, Value
 
 __all__ = ["afterthought"]
 
@@ -24,7 +24,7 @@ _AFTERTHOUGHT = re.compile(
 _MEANT = re.compile(r"\b(?:i meant|i mean|should have said|should be|make it|make that)\b", re.IGNORECASE)
 _COPULA = re.compile(r"\b(?:it|that)(?: is|['’]s)\b|^make (?:it|that)\b", re.IGNORECASE)
 _LATEST = 6
-"""Events of the change feed that are looked at."""
+"""Changes that are looked at."""
 _TURN = timedelta(minutes=15)
 """How long after a fact was told a correction without a subject may mean it."""
 _BREATH = timedelta(seconds=1)
@@ -33,9 +33,9 @@ _BREATH = timedelta(seconds=1)
 
 @runtime_checkable
 class _Following(Protocol):
-    """A reader that has a change feed, as the store has."""
+    """A reader that tells what changed last, as the store does."""
 
-    def changes_since(self, cursor: int | datetime) -> Changes: ...
+    def latest_changes(self, limit: int) -> Sequence[Change]: ...
 
 
 def afterthought(
@@ -76,8 +76,7 @@ def _latest(reader: FactReader, said_at: datetime) -> Iterator[KnowledgeObject]:
     """Yield the facts that were told last and still hold, the latest first."""
     if not isinstance(reader, _Following):
         return
-    end = reader.changes_since(said_at + timedelta(days=36_500)).cursor
-    for change in reversed(reader.changes_since(max(end - _LATEST, 0)).items):
+    for change in reader.latest_changes(_LATEST):
         ko = change.ko
         if ko is None or change.kind != "asserted" or abs(said_at - change.recorded_at) > _TURN:
             return

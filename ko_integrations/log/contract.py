@@ -13,6 +13,9 @@ from typing import Literal, Protocol
 Outcome = Literal["created", "superseded", "confirmed", "backdated"]
 Namespace = tuple[str, ...]
 
+LAST = 1 << 62
+"""A record time after every other: `sequence_at(LAST)` is the end of the log."""
+
 
 @dataclass(frozen=True, slots=True)
 class Address:

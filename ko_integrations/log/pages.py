@@ -7,13 +7,12 @@ its page was read, so that nothing comes out of them after it was erased.
 
 from collections.abc import Callable, Iterator
 
-from ko_integrations.log.contract import Assertion, Scope, Version, VersionReader
+from ko_integrations.log.contract import LAST, Assertion, Scope, Version, VersionReader
 from ko_integrations.log.fold import head_at
 
 __all__ = ["each_chain", "each_head", "each_head_now", "each_held"]
 
 PAGE = 1_000
-_LAST = 1 << 62
 
 
 def each_chain(
@@ -38,7 +37,7 @@ def each_head_now(log: VersionReader, scope: Scope, now: Callable[[], int]) -> I
     """Yield what holds in a scope at the moment it is asked for, in order of slot id."""
     after: bytes | None = None
     while True:
-        sequence, due = log.sequence_at(_LAST), log.next_due(scope.namespace)
+        sequence, due = log.sequence_at(LAST), log.next_due(scope.namespace)
         page = log.scan(scope, now(), after=after, limit=PAGE)
         if not page:
             return
@@ -46,7 +45,7 @@ def each_head_now(log: VersionReader, scope: Scope, now: Callable[[], int]) -> I
         for version in page:
             held: Version | None = version
             moment = now()
-            if log.sequence_at(_LAST) != sequence or (due is not None and due <= moment):
+            if log.sequence_at(LAST) != sequence or (due is not None and due <= moment):
                 held = log.head(version.first.address.slot, moment)
             if held is not None:
                 yield held
@@ -56,13 +55,13 @@ def each_held(log: VersionReader, scope: Scope, moment: int, known_at: int | Non
     """Yield what held in a scope at `moment`, as known when each is asked for or at `known_at`."""
     after: bytes | None = None
     while True:
-        sequence = log.sequence_at(_LAST)
+        sequence = log.sequence_at(LAST)
         page = log.chains(scope, known_at=known_at, after=after, limit=PAGE)
         if not page:
             return
         after = max(page)
         for slot, chain in page.items():
-            unchanged = log.sequence_at(_LAST) == sequence
+            unchanged = log.sequence_at(LAST) == sequence
             current = chain if unchanged else log.chains([slot], known_at=known_at).get(slot, [])
             if (version := head_at(current, moment)) is not None:
                 yield version

@@ -19,7 +19,7 @@ from ko_integrations.identity import (
     MAX_NAME_BYTES,
     normalize_name,
 )
-from ko_integrations.log.contract import Address, Assertion, Naming, Scope, VersionLog
+from ko_integrations.log.contract import LAST, Address, Assertion, Naming, Scope, VersionLog
 from ko_integrations.log.fold import fold
 from ko_integrations.testing.log_machine import compare_with_reference
 from ko_integrations.testing.log_rows import NOW, A, address, append, entry, values
@@ -207,7 +207,7 @@ class LogSuite(UpkeepSpecs):
         assert [event.kind for event in events] == ["asserted", "retracted", "withdrawn", "erased"]
         assert [event.slots for event in events] == [(A.slot,), (A.slot,), (A.slot,), ()]
         assert [event.namespace for event in events] == [("n",), ("n",), ("n",), ("m",)]
-        assert log.sequence_at(1 << 62) == events[-1].sequence
+        assert log.sequence_at(LAST) == events[-1].sequence
         assert [log.sequence_at(e.recorded_at) for e in events] == [e.sequence for e in events]
         assert log.sequence_at(events[0].recorded_at - 1) == 0
 

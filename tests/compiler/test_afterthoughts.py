@@ -39,3 +39,12 @@ def test_a_correction_means_no_fact_of_another_day() -> None:
         clock[0] += timedelta(days=1)
         store.write("oops, 4423")
         assert [ko.object for ko in store.read_values("user", "pin")] == [4432]
+
+
+def test_what_others_tell_meanwhile_does_not_hide_what_is_meant() -> None:
+    with KnowledgeStore.open(":memory:", embedder=HashingEmbedder(), clock=lambda: NOW) as store:
+        store.namespace("ada").write("My pin is 4432.")
+        for number in range(50):
+            store.namespace("bob").update(f"shelf {number}", "books", number)
+        store.namespace("ada").write("oops, 4423")
+        assert [ko.object for ko in store.namespace("ada").read_values("user", "pin")] == [4423]

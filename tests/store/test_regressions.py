@@ -134,6 +134,21 @@ def test_a_follower_is_not_told_too_early_that_there_is_no_more(store: Knowledge
     assert view.changes_since(page.cursor).items == ()
 
 
+def test_the_latest_changes_are_those_that_a_view_sees(store: KnowledgeStore) -> None:
+    view = store.namespace("mine")
+    assert view.latest_changes() == ()
+    view.update("x", "p", 1)
+    view.update("x", "p", 2)
+    store.namespace("other").update_many(Fact(subject=f"s{n}", predicate="p", object=n) for n in range(30))
+    view.retract("x", "p")
+    latest = view.latest_changes(2)
+    assert [(change.kind, change.ko and change.ko.object) for change in latest] == [
+        ("retracted", None), ("asserted", 2)
+    ]  # fmt: skip
+    assert tuple(reversed(view.latest_changes())) == view.changes_since(0).items
+    assert [change.ko.object for change in store.latest_changes(3)[1:]] == [29, 28]
+
+
 def test_a_root_handle_on_a_namespace_follows_what_is_below_it(
     embedder: HashingEmbedder, tmp_path: Path
 ) -> None:
