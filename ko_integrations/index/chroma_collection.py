@@ -6,6 +6,7 @@ from hashlib import sha256
 from typing import Any
 
 from chromadb.api import ClientAPI
+from chromadb.api.collection_configuration import CreateHNSWConfiguration
 from chromadb.api.models.Collection import Collection
 from chromadb.errors import NotFoundError
 
@@ -22,7 +23,7 @@ _METADATA_NAMESPACE = "ko_namespace"
 
 # Facts are short texts and much alike. In the default graph (16 neighbours, 100 candidates) some of them lose
 # their last link as others are updated, and no query finds them again; with these one in three of those does.
-_HNSW = {"space": "cosine", "max_neighbors": 32, "ef_construction": 200}
+_HNSW: CreateHNSWConfiguration = {"space": "cosine", "max_neighbors": 32, "ef_construction": 200}
 
 
 def generation_name(store: str, generation: int) -> str:
