@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 
 from ko_integrations.times import Moment
-from ko_integrations.types import Answer, Hit, KnowledgeObject, NotUnderstood, Value
+from ko_integrations.types import Answer, Checked, Hit, KnowledgeObject, NotUnderstood, Value
 from ko_integrations.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -51,10 +51,13 @@ class TextModel(Protocol):
         ...
 
 
-class Extraction(BaseModel):
+class Extraction(Checked):
     """One statement found in a text: to assert, or to retract.
 
     `object` is None only in a retraction of whatever holds. `text` is the piece it was read from.
+
+    Raises:
+        InvalidInputError: a field is missing, unknown or of the wrong type.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
@@ -69,8 +72,12 @@ class Extraction(BaseModel):
     text: str = ""
 
 
-class Compilation(BaseModel):
-    """What a compiler made of a text. `tokens` counts what a model used, 0 offline."""
+class Compilation(Checked):
+    """What a compiler made of a text. `tokens` counts what a model used, 0 offline.
+
+    Raises:
+        InvalidInputError: a field is unknown or of the wrong type.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -41,6 +41,32 @@ _short = Repr()  # room for a sentence: a value may be a whole document
 _short.maxstring = _short.maxother = 80
 
 
+class Checked(BaseModel):
+    """A model that callers fill in: what does not fit is an error of ours.
+
+    Raises:
+        InvalidInputError: names the field that is missing, unknown or of the wrong type, and the reason.
+    """
+
+    if not TYPE_CHECKING:  # to a type checker the fields are the signature
+
+        def __init__(self, **fields: Any) -> None:
+            try:
+                super().__init__(**fields)
+            except ValidationError as error:
+                raise _refusal(error, type(self).__name__.casefold()) from error
+
+
+def _refusal(error: ValidationError, model: str) -> InvalidInputError:
+    """Return what is wrong with the first field at fault, as an error of ours."""
+    place = (errors := error.errors())[0]["loc"][:1]
+    last = [each for each in errors if each["loc"][:1] == place][-1]  # of a union: the widest of its types
+    raised = last.get("ctx", {}).get("error")  # by a validator of ours
+    if isinstance(raised, InvalidInputError):
+        return InvalidInputError(raised.field, raised.reason)
+    return InvalidInputError(str(place[0]) if place else model, str(raised or last["msg"]))
+
+
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
@@ -52,8 +78,12 @@ class _Frozen(BaseModel):
                 yield name, _Bare(value.isoformat()) if isinstance(value, datetime) else value
 
 
-class Quantity(_Frozen):
-    """A number with its unit, for example `Quantity(value=3, unit="cm")` or `Quantity(3, "cm")`."""
+class Quantity(_Frozen, Checked):
+    """A number with its unit: `Quantity(value=3, unit="cm")` or `Quantity(3, "cm")`.
+
+    Raises:
+        InvalidInputError: the value is no finite number, or the unit is blank.
+    """
 
     value: StrictInt | FiniteFloat
     unit: str
@@ -76,7 +106,7 @@ Value = str | int | float | bool | date | datetime | Quantity | dict[str, Any] |
 """What a fact can hold. It comes back in the type it went in."""
 
 
-class Fact(_Frozen):
+class Fact(_Frozen, Checked):
     """One statement to store, as `update_many` takes it.
 
     `text` replaces the "subject predicate object" sentence that the semantic index encodes, and
@@ -102,16 +132,6 @@ class Fact(_Frozen):
     text: str | None = None
     vector: Sequence[float] | None = None
     verbatim: bool = False
-
-    if not TYPE_CHECKING:  # to a type checker the fields are the signature
-
-        def __init__(self, **fields: Any) -> None:
-            try:
-                super().__init__(**fields)
-            except ValidationError as error:
-                first = error.errors()[0]
-                field = str(first["loc"][0]) if first["loc"] else "fact"
-                raise InvalidInputError(field, first["msg"]) from error
 
     @field_validator("vector", mode="before")
     @classmethod

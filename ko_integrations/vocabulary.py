@@ -1,18 +1,19 @@
-"""The controlled set of predicates: what they are called, what they hold, how people state and ask them."""
+"""The controlled set of predicates, and which of them a name means."""
 
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property, lru_cache
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, field_validator
+from pydantic import BaseModel, ConfigDict
 
 from ko_integrations.errors import InvalidInputError, UnknownPredicateError
 from ko_integrations.identity import check_text, normalize_predicate
 from ko_integrations.morphology import ARTICLES, BE, HAVE, PREPOSITIONS, is_participle, lemma
+from ko_integrations.predicates import Cardinality, Predicate, expand
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Cardinality", "Predicate", "Resolution", "Vocabulary", "expand"]
 
-Cardinality = Literal["single", "set"]
-
 MERGE_SIMILARITY = 0.90
 MERGE_MARGIN = 0.15
 """Where `resolve` merges by embedding: cosine to the nearest name, and its lead over the next predicate's.
@@ -32,78 +31,9 @@ With all-MiniLM-L6-v2, each packaged name against all the others: precision 0.98
 unrelated names made of the same words ("birth_weight", "capital_gains"), 2 merged wrongly. At 0.80 and 0.10
 it would be 0.95 at 0.46, and 13 of 85. `ko bench understanding` prints the point again.
 """
-MAX_WORDINGS = 512
-_ALTERNATIVES = re.compile(r"\(([^()]*)\)")
 _DIRECTED = re.compile(r"^(?:is|was|are|were|be)_|_(?:of|by|to)$")
 """Names that state a fact from one side ("capital_of", "is_ceo"): likeness does not tell which."""
 _CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
-_SPACES = re.compile(r"\s+")
-
-
-class Predicate(BaseModel):
-    """One predicate of a vocabulary.
-
-    Attributes:
-        name: the canonical name, snake_case.
-        aliases: other names of the same predicate; case, `_`, `-` and blanks do not matter.
-        cardinality: `single` (a new value supersedes the old one) or `set` (members live apart).
-        value_type: what it holds: `any`, `text`, `name`, `number`, `quantity`, `date`, `boolean`.
-        description: one line, for people and for a model's prompt.
-        patterns: statement forms with `[X]` for the subject and `[Y]` for the object; `(a|b)` stands for
-            either wording, `(a|)` for an optional one. Without `[X]` the subject is the one spoken of.
-        questions: question forms with `[X]` for the subject, in the same notation.
-        inverse: name of the predicate that states the same fact from the object's side (itself: symmetric).
-        excludes: name of a predicate that cannot hold of the same value: stating one ends the other.
-        subject_kinds: kinds that a subject is of (`person`, `organisation`, `country` ...), as far as they tell.
-        object_kinds: kinds that the object is of; they tell apart predicates that share a wording.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    name: str
-    aliases: tuple[str, ...] = ()
-    cardinality: Cardinality = "single"
-    value_type: str = "any"
-    description: str = ""
-    patterns: tuple[str, ...] = ()
-    questions: tuple[str, ...] = ()
-    inverse: str | None = None
-    excludes: str | None = None
-    subject_kinds: tuple[str, ...] = ()
-    object_kinds: tuple[str, ...] = ()
-
-    @field_validator("name")
-    @classmethod
-    def _name_is_canonical(cls, name: str) -> str:
-        return normalize_predicate(check_text(name, "name"))
-
-    @field_validator("patterns")
-    @classmethod
-    def _patterns_hold_the_object(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
-        for pattern in patterns:
-            if pattern.count("[Y]") != 1 or pattern.count("[X]") > 1:
-                raise ValueError(f"a pattern has [Y] once and [X] at most once: {pattern!r}")
-        return patterns
-
-    @cached_property
-    def nouns(self) -> tuple[str, ...]:
-        """Names under which it is a noun: "birth place", not "born in"."""
-        names = (normalize_predicate(name) for name in (self.name, *self.aliases))
-        return tuple(dict.fromkeys(name.replace("_", " ") for name in names if _is_nominal(name)))
-
-    @cached_property
-    def statement_forms(self) -> tuple[str, ...]:
-        """Every wording of `patterns`, the alternatives written out."""
-        return tuple(dict.fromkeys(form for pattern in self.patterns for form in expand(pattern)))
-
-    @cached_property
-    def question_forms(self) -> tuple[str, ...]:
-        """Every wording of `questions`, and "what is [X]'s N" and "what is the N of [X]" for its nouns."""
-        asked = "who" if "person" in self.object_kinds else "what"
-        forms = [form for question in self.questions for form in expand(question)]
-        for noun in self.nouns:
-            forms += [f"{asked} is [X]'s {noun}", f"{asked} is the {noun} of [X]"]
-        return tuple(dict.fromkeys(forms))
 
 
 class Resolution(BaseModel):
@@ -120,42 +50,6 @@ class Resolution(BaseModel):
     predicate: str
     how: Literal["exact", "alias", "morphology", "embedding", "new"]
     score: float
-
-
-def expand(pattern: str) -> tuple[str, ...]:
-    """Return every wording of a pattern with alternatives.
-
-    >>> expand("[X] (lives|is) in [Y]")
-    ('[X] lives in [Y]', '[X] is in [Y]')
-
-    Raises:
-        InvalidInputError: more than 512 wordings.
-    """
-    parts = _ALTERNATIVES.split(pattern)
-    choices = [part.split("|") if number % 2 else [part] for number, part in enumerate(parts)]
-    total = 1
-    for choice in choices:
-        total *= len(choice)
-    if total > MAX_WORDINGS:
-        raise InvalidInputError("patterns", f"{total} wordings of {pattern!r}, the limit is {MAX_WORDINGS}")
-    return tuple(_SPACES.sub(" ", "".join(choice)).strip() for choice in product(*choices))
-
-
-_VERBS = frozenset(
-    "is was has had does can called named died lives works plays speaks uses makes sells holds takes sings follows "
-    "replaces succeeds means costs weighs drives loves likes like love enjoys enjoy prefers adores hates hate dislike "
-    "detests contains includes comprises inhibits targets leads decided vetoes visited requires feels thinks wants "
-    "wakes goes gets commutes pays moved relocated runs airs stands competes depends supports roots stars raised born "
-    "released published founded established incorporated dissolved abolished enrolled prescribed rejected banned "
-    "speaking dating married tall long where when how".split()
-)
-
-
-def _is_nominal(name: str) -> bool:
-    words = name.split("_")
-    if words[-1] in PREPOSITIONS or words[0] in _VERBS or words[0] in PREPOSITIONS:
-        return False
-    return not (words[0].endswith("ed") and len(words) > 1 and words[1] in PREPOSITIONS)
 
 
 def _signature(name: str) -> tuple[str, ...]:
@@ -193,7 +87,7 @@ class Vocabulary:
     corpora whose stated rule is that the newest statement wins.
 
     Raises:
-        InvalidInputError: two predicates claim one name or alias, or a name is blank.
+        InvalidInputError: two predicates claim one name or alias, a name is blank, or an option is unknown.
     """
 
     def __init__(
@@ -209,7 +103,10 @@ class Vocabulary:
             raise InvalidInputError("cardinality", f"expected 'declared' or 'single', got {cardinality!r}")
         self.mode = mode
         self.default_cardinality = cardinality
-        self._predicates = {predicate.name: predicate for predicate in predicates}
+        self._predicates: dict[str, Predicate] = {}
+        for predicate in _expected(predicates):
+            if self._predicates.setdefault(predicate.name, predicate) is not predicate:
+                raise InvalidInputError("predicates", f"{predicate.name!r} is declared twice")
         self._names: dict[str, str] = {}
         self._resolved: dict[str, Resolution] = {}
         self._vectors: dict[str, tuple[list[str], NDArray[np.float32]]] = {}
@@ -228,19 +125,39 @@ class Vocabulary:
 
     @classmethod
     def from_yaml(cls, file: str | Path) -> "Vocabulary":
-        """Read a vocabulary from a YAML (or JSON) file: a mapping of options and `predicates`."""
-        return cls.from_dict(_read_yaml(Path(file)))
+        """Read a vocabulary from a YAML (or JSON) file: a mapping of options and `predicates`.
+
+        Raises:
+            InvalidInputError: it cannot be read, or does not hold a vocabulary.
+        """
+        with _reading(file):
+            data = _read_yaml(Path(file))
+        return cls.from_dict(data)
 
     @classmethod
     def from_json(cls, file: str | Path) -> "Vocabulary":
-        """Read a vocabulary from a JSON file."""
-        return cls.from_dict(json.loads(Path(file).read_text(encoding="utf-8")))
+        """Read a vocabulary from a JSON file.
+
+        Raises:
+            InvalidInputError: it cannot be read, or does not hold a vocabulary.
+        """
+        with _reading(file):
+            data = json.loads(Path(file).read_text(encoding="utf-8"))
+        return cls.from_dict(data)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Vocabulary":
-        """Build a vocabulary from plain data, as `to_dict` gives it."""
+        """Build a vocabulary from plain data, as `to_dict` gives it.
+
+        Raises:
+            InvalidInputError: names the option or the predicate's field that cannot be used.
+        """
+        if not isinstance(data, Mapping):
+            raise InvalidInputError("vocabulary", f"expected a mapping, got {type(data).__name__}")
+        if unknown := data.keys() - {"mode", "cardinality", "predicates"}:
+            raise InvalidInputError("vocabulary", f"no option is named {min(map(str, unknown))!r}")
         options = {key: value for key, value in data.items() if key != "predicates"}
-        return cls((Predicate.model_validate(item) for item in data.get("predicates", ())), **options)
+        return cls(_predicates(data.get("predicates", ())), **options)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data that `from_dict` reads back."""
@@ -380,6 +297,40 @@ class Vocabulary:
         return self.mode == "strict"
 
 
+def _expected(predicates: Iterable[Predicate]) -> Iterator[Predicate]:
+    if not isinstance(predicates, Iterable):
+        raise InvalidInputError("predicates", f"expected Predicates, got {type(predicates).__name__}")
+    for predicate in predicates:
+        if not isinstance(predicate, Predicate):
+            raise InvalidInputError("predicates", f"expected Predicates, got {type(predicate).__name__}")
+        yield predicate
+
+
+def _predicates(items: Any) -> Iterator[Predicate]:
+    """Make the predicates of plain data; what is wrong with one is told with its number, from 0."""
+    if not isinstance(items, Iterable) or isinstance(items, str | Mapping):
+        raise InvalidInputError("predicates", f"expected a list, got {type(items).__name__}")
+    for number, item in enumerate(items):
+        place = f"predicates[{number}]"
+        if not isinstance(item, Mapping):
+            raise InvalidInputError(place, f"expected a mapping, got {type(item).__name__}")
+        try:
+            yield Predicate(**{str(name): value for name, value in item.items()})
+        except InvalidInputError as error:
+            raise InvalidInputError(f"{place}.{error.field}", error.reason) from error
+
+
+@contextmanager
+def _reading(file: str | Path) -> Iterator[None]:
+    """Raises InvalidInputError where a file is missing or is not what its name says."""
+    from yaml import YAMLError
+
+    try:
+        yield
+    except (OSError, ValueError, YAMLError) as error:
+        raise InvalidInputError("file", f"{file}: {error}") from error
+
+
 def _read_yaml(file: Path) -> Any:
     import yaml
 
@@ -391,4 +342,4 @@ def _read_yaml(file: Path) -> Any:
 def _general(cardinality: Literal["declared", "single"]) -> Vocabulary:
     folder = Path(__file__).parent / "data" / "general"
     items = [item for file in sorted(folder.glob("*.yaml")) for item in _read_yaml(file)["predicates"]]
-    return Vocabulary((Predicate.model_validate(item) for item in items), cardinality=cardinality)
+    return Vocabulary(_predicates(items), cardinality=cardinality)

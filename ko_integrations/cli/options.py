@@ -163,7 +163,7 @@ def value_of(text: str, kind: ValueType) -> Value:
             case "json":
                 return loads(text)  # type: ignore[no-any-return]
     except (ValueError, KeyError, JSONDecodeError) as error:
-        if isinstance(error, InvalidInputError):
+        if isinstance(error, InvalidInputError) and error.field == "object":
             raise
         article = "an" if kind == "int" else "a"
         example = _EXAMPLES.get(kind)

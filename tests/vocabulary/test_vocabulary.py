@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from ko_integrations.errors import InvalidInputError, UnknownPredicateError
 from ko_integrations.morphology import lemma
@@ -114,11 +113,73 @@ def test_two_predicates_cannot_claim_one_name() -> None:
         Vocabulary([Predicate(name="a", aliases=("x",)), Predicate(name="b", aliases=("X",))])
 
 
+def test_a_predicate_is_declared_once() -> None:
+    with pytest.raises(InvalidInputError, match="predicates: 'a' is declared twice"):
+        Vocabulary([Predicate(name="a"), Predicate(name="A", cardinality="set")])
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "reason"),
+    [
+        ({}, "name", "required"),
+        ({"name": " "}, "name", "blank"),
+        ({"name": 5}, "name", "string"),
+        ({"name": "a", "cardinality": "many"}, "cardinality", "'single' or 'set'"),
+        ({"name": "a", "value_type": "numbr"}, "value_type", "'number'"),
+        ({"name": "a", "aliases": "b"}, "aliases", "tuple"),
+        ({"name": "a", "patterns": ("[X] is good",)}, "patterns", "a pattern has [Y] once"),
+        ({"name": "a", "colour": "red"}, "colour", "not permitted"),
+    ],
+)
+def test_a_predicate_names_the_field_that_cannot_be_used(fields: dict, field: str, reason: str) -> None:
+    with pytest.raises(InvalidInputError) as raised:
+        Predicate(**fields)
+    assert raised.value.field == field
+    assert reason in raised.value.reason
+    with pytest.raises(InvalidInputError) as raised:
+        Vocabulary.from_dict({"predicates": [{"name": "b"}, fields]})
+    assert raised.value.field == f"predicates[1].{field}"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ([], "vocabulary: expected a mapping"),
+        ({"moed": "strict"}, "vocabulary: no option is named 'moed'"),
+        ({"mode": "shut"}, "mode: "),
+        ({"predicates": "name"}, "predicates: expected a list"),
+        ({"predicates": ["name"]}, r"predicates\[0\]: expected a mapping"),
+    ],
+)
+def test_data_of_a_vocabulary_is_checked(given: object, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "vocabulary.json"
+    file.write_text(json.dumps(given), encoding="utf-8")
+    for read in (Vocabulary.from_json, Vocabulary.from_yaml):
+        with pytest.raises(InvalidInputError, match=f"^{said}"):
+            read(file)
+
+
+def test_a_file_that_is_no_vocabulary_is_refused_by_name(tmp_path: Path) -> None:
+    file = tmp_path / "vocabulary"
+    for broken in (None, b"{", b"\xff\xfe", b"a: [b"):
+        if broken is not None:
+            file.write_bytes(broken)
+        for read in (Vocabulary.from_json, Vocabulary.from_yaml):
+            with pytest.raises(InvalidInputError, match=f"^file: {file}"):
+                read(file)
+
+
+@pytest.mark.parametrize("given", [[{"name": "a"}], ["a"], 5])
+def test_a_vocabulary_is_made_of_predicates(given: object) -> None:
+    with pytest.raises(InvalidInputError, match=r"^predicates: expected Predicates"):
+        Vocabulary(given)
+
+
 def test_patterns_are_checked_and_expanded() -> None:
     assert expand("[X] (lives|is) in (the |)[Y]") == (
         "[X] lives in the [Y]", "[X] lives in [Y]", "[X] is in the [Y]", "[X] is in [Y]",
     )  # fmt: skip
-    with pytest.raises(ValidationError, match="pattern"):
+    with pytest.raises(InvalidInputError, match="patterns: a pattern has"):
         Predicate(name="p", patterns=("[X] is good",))
     with pytest.raises(InvalidInputError, match="wordings"):
         expand("(a|b|c|d|e|f|g|h)" * 4 + "[Y]")
