@@ -21,6 +21,7 @@ __all__ = [
     "MAX_NAME_BYTES",
     "MAX_VALUE_BYTES",
     "canonical_value",
+    "check_count",
     "check_text",
     "decode_value",
     "encode_value",
@@ -57,6 +58,17 @@ def check_text(text: object, field: str, *, limit: int = MAX_NAME_BYTES, blank: 
     if size > limit:
         raise InvalidInputError(field, f"{size} bytes, the limit is {limit}")
     return text
+
+
+def check_count(number: object, field: str, least: int = 1) -> int:
+    """Return `number` if it is a whole one from `least` that a database can hold.
+
+    Raises:
+        InvalidInputError: it is not.
+    """
+    if isinstance(number, bool) or not isinstance(number, int) or not least <= number < 1 << 63:
+        raise InvalidInputError(field, f"expected a whole number from {least}, got {number!r}")
+    return number
 
 
 def normalize_name(text: str) -> str:

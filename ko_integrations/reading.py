@@ -13,6 +13,7 @@ from ko_integrations.handle import Handle
 from ko_integrations.identity import (
     MAX_VALUE_BYTES,
     canonical_value,
+    check_count,
     check_text,
     normalize_name,
     normalize_predicate,
@@ -186,8 +187,7 @@ class FactView:
         Source: main paper A.3 (Read), 4.2.4.
         """
         handle = self._handle.check()
-        if not isinstance(k, int) or isinstance(k, bool) or k < 1:
-            raise InvalidInputError("k", f"expected a whole number from 1, got {k!r}")
+        check_count(k, "k")
         if isinstance(query, str):
             check_text(query, "query", limit=1_000_000)
         condition = compile_where(where)
@@ -279,13 +279,13 @@ class FactView:
             raise InvalidInputError("cursor", f"expected a cursor or a time, got {type(cursor).__name__}")
         if not isinstance(cursor, int):
             cursor = handle.log.sequence_at(to_micros(cursor, "cursor"))
-        first, size = _count("cursor", cursor, 0), _count("limit", limit, 1)
+        first, size = check_count(cursor, "cursor", 0), check_count(limit, "limit")
         return changes_after(handle.log, first, size, self._concerns)
 
     def latest_changes(self, limit: int = 10) -> tuple[Change, ...]:
         """Return the last changes, the latest first: of the last 1,000 of the store those that this view sees."""
         log = self._handle.check().log
-        return latest_changes(log, _count("limit", limit, 1), self._concerns)
+        return latest_changes(log, check_count(limit, "limit"), self._concerns)
 
     # -- looking around ------------------------------------------------------------------------------------------
     def subjects(self, prefix: str = "") -> list[str]:
@@ -313,7 +313,7 @@ class FactView:
         """Return the facts that hold and whose object is the name `object` (the inverse look-up)."""
         handle = self._handle.check().settle(self._namespace)
         key = normalize_name(check_text(object, "object", limit=MAX_VALUE_BYTES, blank=True))
-        slots = handle.log.naming(self._namespace, key, _count("limit", limit, 0))
+        slots = handle.log.naming(self._namespace, key, check_count(limit, "limit", 0))
         return to_knowledge_objects(list(handle.log.heads(slots, handle.now()).values()))
 
     def iter_heads(self, cursor: str | None = None, limit: int = _PAGE) -> HeadPage:
@@ -321,7 +321,7 @@ class FactView:
         handle = self._handle.check()
         after = None if cursor is None else slot_of(cursor)
         page = handle.log.scan(
-            Scope(self._namespace), handle.now(), after=after, limit=_count("limit", limit, 1)
+            Scope(self._namespace), handle.now(), after=after, limit=check_count(limit, "limit")
         )
         last = page[-1].first.address.slot.hex() if len(page) == limit else None
         return HeadPage(items=tuple(to_knowledge_objects(page)), cursor=last)
@@ -434,9 +434,3 @@ def _by_time(versions: Iterable[Version]) -> list[Version]:
 
 def _own_names(subject: str, predicate: str | None) -> tuple[str, str | None]:
     return normalize_name(subject), None if predicate is None else normalize_predicate(predicate)
-
-
-def _count(field: str, number: int, least: int) -> int:
-    if isinstance(number, bool) or not isinstance(number, int) or not least <= number < 1 << 63:
-        raise InvalidInputError(field, f"expected a whole number from {least}, got {number!r}")
-    return number

@@ -12,6 +12,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda, RunnablePassthrough
 from pydantic import ConfigDict
 
+from ko_integrations.identity import check_count
 from ko_integrations.langchain.retriever import evidence_document
 from ko_integrations.langchain.router import question_of
 from ko_integrations.memory.evidence import Evidence, gather
@@ -19,7 +20,7 @@ from ko_integrations.memory.prompt import CITED_HEADER, TokenCounter, quote, ren
 from ko_integrations.memory.recall import named_chains
 from ko_integrations.memory.routing import Label, classifier_of, is_sure, label_of, routed_by
 from ko_integrations.models import count_tokens
-from ko_integrations.store import KnowledgeStore
+from ko_integrations.store import KnowledgeStore, expect_store
 from ko_integrations.types import Answer
 
 __all__ = ["ChainResult", "Citation", "create_ko_chain"]
@@ -100,11 +101,12 @@ def create_ko_chain(
         ('factual', 1, True)
 
     Raises:
-        InvalidInputError: `router` is none.
+        InvalidInputError: `store` or `router` is none, or `k` or `token_budget` is below 1.
 
     Source: main paper 4.3, 4.2.9; follow-up 7.2.
     """
-    facts = _FactRetriever(store=store, k=k)
+    facts = _FactRetriever(store=expect_store(store), k=check_count(k, "k"))
+    check_count(token_budget, "token_budget")
 
     def retrieve(inputs: dict[str, Any], config: RunnableConfig) -> list[Document]:
         label, answer = inputs["decision"]

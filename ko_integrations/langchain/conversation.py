@@ -3,7 +3,7 @@
 from typing import Any
 
 from langchain_classic.base_memory import BaseMemory
-from pydantic import ConfigDict, PrivateAttr
+from pydantic import ConfigDict, Field, PrivateAttr, StrictInt
 
 from ko_integrations.errors import InvalidInputError, KOError
 from ko_integrations.memory.hearing import MAX_BEFORE
@@ -11,11 +11,12 @@ from ko_integrations.memory.prompt import render_facts
 from ko_integrations.memory.recall import recall
 from ko_integrations.memory.turns import Learnt, Said, context, learn
 from ko_integrations.store import KnowledgeStore
+from ko_integrations.types import Checked
 
 __all__ = ["KOConversationMemory"]
 
 
-class KOConversationMemory(BaseMemory):
+class KOConversationMemory(Checked, BaseMemory):
     """Loads the current facts that an input calls for, and learns what the input states.
 
     The facts come under `memory_key`, escaped, marked as data, within `token_budget`. `save_context` compiles
@@ -26,7 +27,11 @@ class KOConversationMemory(BaseMemory):
         store: whose memory; one view a user.
         memory_key: the variable of the prompt.
         input_key: which input is the human's; needed where there are several.
-        k: facts by meaning at most.
+        k: facts by meaning at most; 0: those of the subjects that an input names only.
+        token_budget: of the facts.
+
+    Raises:
+        InvalidInputError: `store` is none, `k` is below 0 or `token_budget` below 1.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -34,8 +39,8 @@ class KOConversationMemory(BaseMemory):
     store: KnowledgeStore
     memory_key: str = "memory"
     input_key: str | None = None
-    k: int = 8
-    token_budget: int = 400
+    k: StrictInt = Field(default=8, ge=0)
+    token_budget: StrictInt = Field(default=400, ge=1)
     source: str | None = None
     last: Learnt | None = None
     """What came of the last turn."""

@@ -15,6 +15,7 @@ from langgraph.channels.untracked_value import UntrackedValue
 from langgraph.runtime import Runtime
 
 from ko_integrations.errors import EmbedderError, KOError, SemanticIndexError
+from ko_integrations.identity import check_count
 from ko_integrations.langchain.scope import Namespacer, Scope, thread_of_run
 from ko_integrations.langchain.tools import create_ko_tools
 from ko_integrations.memory.hearing import MAX_BEFORE
@@ -85,7 +86,7 @@ class KOMemoryMiddleware(AgentMiddleware[KOMemoryState, Any, Any]):
         Args:
             store: root handle or view.
             namespace: strings below the store's namespace, or a callable from the runtime context to them.
-            k: facts found by meaning at most, beside those of the subjects that a message names.
+            k: facts found by meaning at most, beside those of the subjects that a message names; 0: these only.
             token_budget: of the facts in the system message, as `count` counts.
             router: as in `create_ko_chain`; a message that it calls fuzzy brings the facts of the subjects that
                 it names and none found by meaning. Default: every message brings both.
@@ -95,14 +96,15 @@ class KOMemoryMiddleware(AgentMiddleware[KOMemoryState, Any, Any]):
             count: how many tokens a text has.
 
         Raises:
-            InvalidInputError: `router` is none.
+            InvalidInputError: `store` or `router` is none, `k` is below 0 or `token_budget` below 1.
         """
         super().__init__()
         if router is not None:
             classifier_of(router)
         self._router = router
         self._scope = Scope(store, namespace)
-        self._k, self._budget, self._count = k, token_budget, count
+        self._k, self._budget = check_count(k, "k", 0), check_count(token_budget, "token_budget")
+        self._count = count
         self._learns, self._source = learn, source
         self._vectors = _LastVectors()
         self.tools = create_ko_tools(store, namespace=namespace, source=source) if tools else []

@@ -6,18 +6,18 @@ from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, Callba
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import run_in_executor
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, StrictInt
 
 from ko_integrations.memory.documents import to_document
 from ko_integrations.memory.evidence import Evidence, evidence_metadata, gather
 from ko_integrations.store import KnowledgeStore
 from ko_integrations.times import Moment
-from ko_integrations.types import Hit
+from ko_integrations.types import Checked, Hit
 
 __all__ = ["FastWeightRetriever", "KORetriever"]
 
 
-class KORetriever(BaseRetriever):
+class KORetriever(Checked, BaseRetriever):
     """Facts for a question: those that answer it first, then the nearest current ones, k in all.
 
     Each document's metadata is the caller's and, over it: `id` (of the slot), `reference` (of the version),
@@ -26,6 +26,9 @@ class KORetriever(BaseRetriever):
     `valid_to`, `recorded_at` as ISO 8601.
 
     `invoke` takes `k`, `as_of`, `known_at` and `where` per call; `as_of` asks what held then.
+
+    Raises:
+        InvalidInputError: `store` is none, or `k` below 1.
 
     Example:
         >>> from ko_integrations import KnowledgeStore
@@ -40,7 +43,7 @@ class KORetriever(BaseRetriever):
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     store: KnowledgeStore
-    k: int = Field(default=5, ge=1)
+    k: StrictInt = Field(default=5, ge=1)
     where: dict[str, Any] | None = None
 
     def _get_relevant_documents(
@@ -79,18 +82,21 @@ class ReadsHits(Protocol):
         ...
 
 
-class FastWeightRetriever(BaseRetriever):
+class FastWeightRetriever(Checked, BaseRetriever):
     """The same documents from a fast-weight memory (`ko_integrations.fast_weight`), for comparison.
 
     `route` is `fast_weight` and `score` the cosine between the recalled vector and the stored value. The
     memory has no slots, versions or times to go by: what it names beside the value is where the value was
     last written, not where it came from.
+
+    Raises:
+        InvalidInputError: `k` is below 1.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     memory: Any
-    k: int = Field(default=5, ge=1)
+    k: StrictInt = Field(default=5, ge=1)
 
     def _get_relevant_documents(
         self,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.filters import Where, compile_where
+from ko_integrations.identity import check_count
 from ko_integrations.memory.documents import (
     StoredDocument,
     document_history,
@@ -188,6 +189,7 @@ class KOVectorStore(VectorStore):
         self, query: str, k: int = 4, fetch_k: int = 20, lambda_mult: float = 0.5, **kwargs: Any
     ) -> list[Document]:
         """Return k documents near to a text and unlike each other; `lambda_mult` 1 weighs nearness only."""
+        check_count(k, "k")
         vector = self.embeddings.embed_query(query)
         return self.max_marginal_relevance_search_by_vector(vector, k, fetch_k, lambda_mult, **kwargs)
 
@@ -200,6 +202,8 @@ class KOVectorStore(VectorStore):
         **kwargs: Any,
     ) -> list[Document]:
         """Return k documents near to a vector and unlike each other, chosen among the `fetch_k` nearest."""
+        check_count(k, "k")
+        check_count(fetch_k, "fetch_k")
         found = [hit.ko for hit in self._hits(embedding, max(k, fetch_k), **kwargs)]
         vectors: NDArray[np.float32] = self.store.vectors_of(found)
         query = np.asarray(embedding, dtype=np.float32)

@@ -14,6 +14,7 @@ from llama_index.core.graph_stores.types import (
 from llama_index.core.vector_stores.types import VectorStoreQuery
 
 from ko_integrations.errors import InvalidInputError
+from ko_integrations.identity import check_count
 from ko_integrations.llama_index.events import emit_retracted, emit_writes
 from ko_integrations.llama_index.graph_facts import (
     KIND,
@@ -164,7 +165,7 @@ class KOPropertyGraphStore(PropertyGraphStore):
         """Return the nearest entities and their cosines, best first; chunks are no entities.
 
         Raises:
-            InvalidInputError: neither vector nor text.
+            InvalidInputError: neither vector nor text, or `similarity_top_k` is below 1.
         """
         wanted = query.query_embedding if query.query_embedding is not None else query.query_str
         if wanted is None:
@@ -172,7 +173,8 @@ class KOPropertyGraphStore(PropertyGraphStore):
         clauses = [
             clause for clause in ({"predicate": NODE, KIND: "EntityNode"}, to_where(query.filters)) if clause
         ]
-        hits = self._store.read(wanted, query.similarity_top_k, where={"$and": clauses})
+        k = check_count(query.similarity_top_k, "similarity_top_k")
+        hits = self._store.read(wanted, k, where={"$and": clauses})
         return [to_node(hit.ko) for hit in hits], [hit.score for hit in hits]
 
     def structured_query(self, query: str, param_map: dict[str, Any] | None = None) -> Any:  # noqa: ARG002

@@ -56,7 +56,11 @@ class KOMemory(Memory):
         memory_blocks: Sequence[BaseMemoryBlock[Any]] = (),
         **options: Any,
     ) -> "KOMemory":
-        """Return a memory over `store`; `options` are those of `Memory.from_defaults`."""
+        """Return a memory over `store`; `options` are those of `Memory.from_defaults`.
+
+        Raises:
+            InvalidInputError: `store` is none, `k` is below 0 or `facts_token_limit` below 1.
+        """
         block = KOMemoryBlock(store, shared=shared, k=k, facts_token_limit=facts_token_limit)
         base = Memory.from_defaults(session_id=session_id, token_limit=token_limit, **options)
         kept = {name: getattr(base, name) for name in Memory.model_fields if name != "memory_blocks"}

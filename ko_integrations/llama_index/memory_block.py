@@ -11,6 +11,7 @@ from llama_index.core.memory import BaseMemoryBlock
 from llama_index.core.utils import get_tokenizer
 
 from ko_integrations.errors import KOError
+from ko_integrations.identity import check_count
 from ko_integrations.llama_index.events import emit_retracted, emit_writes
 from ko_integrations.llama_index.stores import find_store, name_of
 from ko_integrations.memory.hearing import Hearing
@@ -62,8 +63,11 @@ class KOMemoryBlock(BaseMemoryBlock[str]):
         """Work on a namespace of `store`, or of the one at `path`.
 
         Raises:
-            InvalidInputError: neither a store nor a path.
+            InvalidInputError: neither a store nor a path, `k` is below 0 or `facts_token_limit` below 1.
         """
+        for name, least in (("k", 0), ("facts_token_limit", 1)):
+            if name in data:
+                check_count(data[name], name, least)
         view = find_store(store, path, namespace)
         super().__init__(path=name_of(view), namespace=list(view.namespace_path), **data)
         self._store = view

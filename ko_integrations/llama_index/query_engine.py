@@ -59,7 +59,7 @@ class KOQueryEngine(RetrieverQueryEngine):
         `options` are those of `RetrieverQueryEngine` (`node_postprocessors`, `callback_manager`).
 
         Raises:
-            InvalidInputError: neither a store nor a retriever.
+            InvalidInputError: neither a store nor a retriever, or `k` is below 1.
         """
         if retriever is None:
             if store is None:

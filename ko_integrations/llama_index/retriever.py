@@ -9,6 +9,7 @@ from llama_index.core.callbacks import CallbackManager
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from ko_integrations.filters import Where
+from ko_integrations.identity import check_count
 from ko_integrations.llama_index.events import QuestionRouted, dispatcher
 from ko_integrations.llama_index.nodes import to_scored_node
 from ko_integrations.memory.evidence import Evidence, gather
@@ -54,9 +55,13 @@ class KORetriever(BaseRetriever):
         chains: bool = False,
         callback_manager: CallbackManager | None = None,
     ) -> None:
-        """Read the namespace that `store` is bound to."""
+        """Read the namespace that `store` is bound to.
+
+        Raises:
+            InvalidInputError: `store` is none, or `k` is below 1.
+        """
         self.store = expect_store(store)
-        self.k = k
+        self.k = check_count(k, "k")
         self.where = where
         self.as_of = as_of
         self.known_at = known_at
@@ -96,9 +101,13 @@ class FastWeightRetriever(BaseRetriever):
     """
 
     def __init__(self, memory: Any, *, k: int = 5, callback_manager: CallbackManager | None = None) -> None:
-        """Read from `memory`, which has `read(query, k)` as the store does."""
+        """Read from `memory`, which has `read(query, k)` as the store does.
+
+        Raises:
+            InvalidInputError: `k` is below 1.
+        """
         self.memory = memory
-        self.k = k
+        self.k = check_count(k, "k")
         super().__init__(callback_manager=callback_manager)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:

@@ -6,8 +6,9 @@ from llama_index.core.tools import FunctionTool, ToolMetadata
 from llama_index.core.tools.tool_spec.base import SPEC_FUNCTION_TYPE, BaseToolSpec
 from llama_index.core.tools.utils import create_schema_from_function
 
+from ko_integrations.identity import check_count
 from ko_integrations.memory import tools
-from ko_integrations.store import KnowledgeStore
+from ko_integrations.store import KnowledgeStore, expect_store
 
 __all__ = ["KOToolSpec"]
 
@@ -27,10 +28,14 @@ class KOToolSpec(BaseToolSpec):
     ]  # fmt: skip
 
     def __init__(self, store: KnowledgeStore, *, source: str | None = None, k: int = 5) -> None:
-        """Work on the namespace of `store`; `source` is named as the source of what is remembered."""
-        self.store = store
+        """Work on the namespace of `store`; `source` is named as the source of what is remembered.
+
+        Raises:
+            InvalidInputError: `store` is none, or `k` is below 1.
+        """
+        self.store = expect_store(store)
         self.source = source
-        self.k = k
+        self.k = check_count(k, "k")
 
     def remember(
         self, subject: str, predicate: str, value: str | int | float | bool, valid_from: str | None = None

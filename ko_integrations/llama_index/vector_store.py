@@ -17,6 +17,7 @@ from llama_index.core.vector_stores.types import (
 
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.filters import compile_where
+from ko_integrations.identity import check_count
 from ko_integrations.llama_index.embedding import StoreEmbedding
 from ko_integrations.llama_index.events import emit_retracted, emit_writes
 from ko_integrations.llama_index.nodes import DOC_ID, NODE_ID, node_fact, to_node, to_where
@@ -201,7 +202,7 @@ class KOVectorStore(BasePydanticVectorStore):
         if query.mode not in (VectorStoreQueryMode.DEFAULT, VectorStoreQueryMode.MMR):
             raise InvalidInputError("mode", f"{query.mode.value!r}; this store has 'default' and 'mmr'")
         where = to_where(query.filters, **{DOC_ID: query.doc_ids, NODE_ID: query.node_ids})
-        k = query.similarity_top_k
+        k = check_count(query.similarity_top_k, "similarity_top_k")
         if query.mode is VectorStoreQueryMode.DEFAULT:
             return self._store.read(wanted, k, where=where, as_of=as_of, known_at=known_at)
         hits = self._store.read(wanted, max(20, 4 * k), where=where, as_of=as_of, known_at=known_at)

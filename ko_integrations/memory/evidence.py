@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ko_integrations.errors import InvalidInputError
 from ko_integrations.filters import Where, compile_where
+from ko_integrations.identity import check_count
 from ko_integrations.memory.prompt import described
 from ko_integrations.memory.recall import named_chains
 from ko_integrations.memory.routing import is_sure
@@ -51,8 +51,7 @@ def gather(
     Raises:
         InvalidInputError: a bad filter, or `k` below 1.
     """
-    if k < 1:
-        raise InvalidInputError("k", f"expected a whole number from 1, got {k!r}")
+    check_count(k, "k")
     condition = compile_where(where)
     if answer is None:
         answer = store.ask(question, now=as_of, known_at=known_at)

@@ -53,3 +53,13 @@ def test_the_input_must_be_known_and_clear_erases(store: KnowledgeStore) -> None
     store.update("user", "city", "Basel")
     memory.clear()
     assert store.history("user", "city") == []
+
+
+@pytest.mark.parametrize(
+    ("field", "given"),
+    [("token_budget", 0), ("token_budget", -1), ("k", -1), ("k", True), ("store", "memory/")],
+)
+def test_what_cannot_be_used_is_refused_by_name(store: KnowledgeStore, field: str, given: object) -> None:
+    with pytest.raises(InvalidInputError, match=f"^{field}: "):
+        KOConversationMemory(**{"store": store, field: given})
+    KOConversationMemory(store=store, k=0)  # the facts of named subjects only

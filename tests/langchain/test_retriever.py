@@ -4,11 +4,18 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from langchain_core.language_models import FakeListChatModel
 
 from ko_integrations import KnowledgeStore
 from ko_integrations.errors import InvalidInputError
 from ko_integrations.fast_weight import FastWeightMemory
-from ko_integrations.langchain import FastWeightRetriever, KORetriever, KOVectorStore
+from ko_integrations.langchain import (
+    FastWeightRetriever,
+    KOMemoryMiddleware,
+    KORetriever,
+    KOVectorStore,
+    create_ko_chain,
+)
 
 QUESTION = "What is Alice's city?"
 
@@ -91,3 +98,42 @@ def test_fast_weights_answer_in_the_same_form(embedder: Any) -> None:
     assert found.metadata["route"] == "fast_weight"
     assert found.metadata["object"] == "Basel"
     assert -1 <= found.metadata["score"] <= 1.001
+
+
+@pytest.mark.parametrize("k", [0, -1, True, 2.5])
+def test_how_many_is_a_whole_number_from_one(filled, k):
+    model = FakeListChatModel(responses=[""])
+    for make in (
+        lambda: KORetriever(store=filled, k=k),
+        lambda: FastWeightRetriever(memory=filled, k=k),
+        lambda: create_ko_chain(filled, model, k=k),
+        lambda: KOVectorStore(store=filled).max_marginal_relevance_search("desk", k=k),
+        lambda: KOVectorStore(store=filled).similarity_search("desk", k=k),
+    ):
+        with pytest.raises(InvalidInputError, match=r"^k: "):
+            make()
+    with pytest.raises(InvalidInputError, match=r"^fetch_k: "):
+        KOVectorStore(store=filled).max_marginal_relevance_search("desk", fetch_k=k)
+
+
+@pytest.mark.parametrize("budget", [0, -1, None])
+def test_a_budget_has_room(filled, budget):
+    model = FakeListChatModel(responses=[""])
+    for make in (
+        lambda: create_ko_chain(filled, model, token_budget=budget),
+        lambda: KOMemoryMiddleware(filled, token_budget=budget),
+    ):
+        with pytest.raises(InvalidInputError, match=r"^token_budget: "):
+            make()
+    with pytest.raises(InvalidInputError, match=r"^k: "):
+        KOMemoryMiddleware(filled, k=-1)
+    KOMemoryMiddleware(filled, k=0)  # the facts of named subjects only
+
+
+def test_a_path_is_no_store(filled):
+    for make in (
+        lambda: KORetriever(store="memory/"),
+        lambda: create_ko_chain("memory/", FakeListChatModel(responses=[""])),
+    ):
+        with pytest.raises(InvalidInputError, match=r"^store: "):
+            make()

@@ -12,6 +12,7 @@ from llama_index.core.query_engine import CustomQueryEngine, RouterQueryEngine
 from llama_index.core.retrievers import RouterRetriever
 from llama_index.core.schema import TextNode
 from llama_index.core.tools import QueryEngineTool, RetrieverTool, ToolMetadata
+from llama_index.core.vector_stores.types import VectorStoreQuery, VectorStoreQueryMode
 
 from ko_integrations import KnowledgeStore
 from ko_integrations.embeddings import HashingEmbedder
@@ -19,9 +20,13 @@ from ko_integrations.errors import InvalidInputError
 from ko_integrations.fast_weight import FastWeightMemory
 from ko_integrations.llama_index import (
     FastWeightRetriever,
+    KOMemory,
+    KOMemoryBlock,
+    KOPropertyGraphStore,
     KOQueryEngine,
     KORetriever,
     KOSelector,
+    KOToolSpec,
     KOVectorStore,
 )
 from ko_integrations.router import Router
@@ -291,3 +296,31 @@ def test_a_path_is_no_store() -> None:
     for adapter in (KOQueryEngine, KORetriever, KOVectorStore, KOSelector):
         with pytest.raises(InvalidInputError, match="open it first"):
             adapter(store="handbook/")
+
+
+@pytest.mark.parametrize("k", [0, -1, True, 2.5])
+def test_how_many_is_a_whole_number_from_one(patient: KnowledgeStore, k: Any) -> None:
+    for make in (
+        lambda: KORetriever(patient, k=k),
+        lambda: KOQueryEngine(patient, k=k),
+        lambda: KOToolSpec(patient, k=k),
+        lambda: FastWeightRetriever(patient, k=k),
+    ):
+        with pytest.raises(InvalidInputError, match=r"^k: "):
+            make()
+    for mode in (VectorStoreQueryMode.DEFAULT, VectorStoreQueryMode.MMR):
+        query = VectorStoreQuery(query_str="tumor", similarity_top_k=k, mode=mode)
+        for store in (KOVectorStore(store=patient), KOPropertyGraphStore(store=patient)):
+            search = getattr(store, "vector_query", None) or store.query
+            with pytest.raises(InvalidInputError, match=r"^similarity_top_k: "):
+                search(query)
+
+
+@pytest.mark.parametrize("room", [0, -1])
+def test_a_block_has_room(patient: KnowledgeStore, room: int) -> None:
+    for make in (KOMemoryBlock, KOMemory.from_store):
+        with pytest.raises(InvalidInputError, match=r"^facts_token_limit: "):
+            make(patient, facts_token_limit=room)
+        with pytest.raises(InvalidInputError, match=r"^k: "):
+            make(patient, k=-1)
+        make(patient, k=0)  # the facts of named subjects only
