@@ -34,7 +34,7 @@ from ko_integrations.log.contract import Namespace, VersionLog
 from ko_integrations.protocols import Compiler, QueryParser
 from ko_integrations.rekey import apply_vocabulary
 from ko_integrations.search import Searcher
-from ko_integrations.sync import Synchroniser
+from ko_integrations.sync import STORE_ID, Synchroniser
 from ko_integrations.testing import faults
 from ko_integrations.times import to_micros
 from ko_integrations.vocabulary import Vocabulary
@@ -368,13 +368,13 @@ def _look_into(folder: Path | None, *, create: bool) -> None:
 
 def _store_id(log: VersionLog) -> str:
     """Return what tells this store from every other one, whose index it must not touch."""
-    known = log.get_state("id")
+    known = log.get_state(STORE_ID)
     if known is None:
         with log.transaction():
-            known = log.get_state("id")  # another process may have been first
+            known = log.get_state(STORE_ID)  # another process may have been first
             if known is None:
                 known = uuid4().hex
-                log.set_state({"id": known})
+                log.set_state({STORE_ID: known})
     return known
 
 

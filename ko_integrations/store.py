@@ -27,7 +27,7 @@ from ko_integrations.types import (
     WriteReport,
     WriteResult,
 )
-from ko_integrations.upkeep import VerifyReport, rebuild, verify
+from ko_integrations.upkeep import VerifyReport, rebuild, renew_id, verify
 from ko_integrations.vocabulary import Vocabulary
 
 __all__ = ["KnowledgeStore"]
@@ -339,6 +339,21 @@ class KnowledgeStore(FactView):
         finally:
             handle.searcher.forget()
 
+    def renew_id(self) -> None:
+        """Give this store an id of its own. For a copy of another's folder or database, open nowhere else meanwhile.
+
+        A copy has the original's id, and takes its Chroma collection on a server for its own. With an id of its
+        own it is refused there, until it is opened with a `collection=` of its own. An index in the store's own
+        folder is made anew from the vectors in the log.
+
+        Raises:
+            InvalidInputError: in a batch.
+            IndexOwnedError, IndexUnavailableError: the folder's index cannot be cleared; the id is as it was.
+        """
+        handle = self._handle.check()
+        handle.refuse_in_batch("renew_id")
+        renew_id(handle.sync)
+
     def export_jsonl(self, file: IO[str]) -> int:
         """Write the subject aliases and every assertion that was not taken back; return the number of lines.
 
@@ -375,6 +390,7 @@ class KnowledgeStore(FactView):
     astats = async_twin(stats)
     averify = async_twin(verify)
     arebuild_index = async_twin(rebuild_index)
+    arenew_id = async_twin(renew_id)
     aexport_jsonl = async_twin(export_jsonl)
     aimport_jsonl = async_twin(import_jsonl)
     aclose = async_twin(close)

@@ -26,12 +26,13 @@ from ko_integrations.protocols import Embedder
 from ko_integrations.records import version_text
 from ko_integrations.testing import faults
 
-__all__ = ["Progress", "Synchroniser"]
+__all__ = ["STORE_ID", "Progress", "Synchroniser"]
 
 NUDGE_AFTER = 5_000  # writes; a bulk load is indexed in the background once it is over
 QUIET_SECONDS = 2.0
 RETRY_SECONDS = 5.0
 
+STORE_ID = "id"  # state: what tells this store from every other one
 _SCRUB = "scrub"  # state: the log's files still hold erased bytes
 _GENERATION = "generation"  # state: number of the index in use
 _INDEXED = "index"  # state: which index the outbox speaks of

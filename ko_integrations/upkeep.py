@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from uuid import uuid4
 
 from pydantic import BaseModel, ConfigDict
 
@@ -12,10 +13,10 @@ from ko_integrations.index.contract import SemanticIndex
 from ko_integrations.log.contract import LAST, Scope, Version, VersionLog
 from ko_integrations.log.pages import each_head
 from ko_integrations.protocols import Embedder
-from ko_integrations.sync import Progress, Synchroniser
+from ko_integrations.sync import STORE_ID, Progress, Synchroniser
 from ko_integrations.testing import faults
 
-__all__ = ["VerifyReport", "rebuild", "verify"]
+__all__ = ["VerifyReport", "rebuild", "renew_id", "verify"]
 
 _PAGE = 1_000
 
@@ -120,6 +121,20 @@ def rebuild(sync: Synchroniser, embedder: object | None = None, *, progress: Pro
             raise IndexUnavailableError(sync.degraded)
         sync.opener.drop_older(fresh)
         return sync.log.count()
+
+
+def renew_id(sync: Synchroniser) -> None:
+    """Give a copy of a store an id of its own; the index of the original is none of its any longer.
+
+    Raises:
+        IndexOwnedError, IndexUnavailableError: the index in its folder cannot be cleared; the id is as it was.
+    """
+    with sync.alone():
+        sync.release()
+        if sync.opener is not None:
+            sync.opener.leave()
+        # The next index is not the one that the log remembers, and so all is due for it.
+        sync.log.set_state({STORE_ID: uuid4().hex})
 
 
 def _change_model(sync: Synchroniser, embedder: Embedder) -> None:

@@ -15,6 +15,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     for command in (stats, verify, rebuild):
         app.command()(command)
+    app.command("renew-id")(renew_id)
 
 
 @with_store
@@ -57,3 +58,13 @@ def rebuild(
     if encode_with is not None:
         stderr.print(f"from now on it is opened with --embedder {escape(encode_with)}", soft_wrap=True)
     return None
+
+
+@with_store
+def renew_id(store: "KnowledgeStore", json: AsJson = False) -> None:
+    """Give a copy of a store an id of its own, so that it leaves the original's index alone."""
+    store.renew_id()
+    done = "from now on this store and the one it was copied from are two"
+    print_json({"renewed": True}) if json else console.print(
+        f"{done}; on one Chroma server, name a --collection"
+    )

@@ -42,6 +42,7 @@ __all__ = [
     "Server",
     "Source",
     "backend_errors",
+    "clear",
     "collections",
     "drop",
     "is_url",
@@ -300,6 +301,21 @@ class EmbeddedFolder:
             )
         elif not (self.path / _MARKER).exists() and not (self.path / "chroma.sqlite3").exists():
             raise NotAStoreError(f"{self.path} is neither empty nor a Chroma folder; it was left alone")
+
+
+def clear(folder: str | os.PathLike[str]) -> None:
+    """Drop every collection of a folder, if it is there.
+
+    Raises:
+        IndexOwnedError: another process owns it.
+        IndexUnavailableError: this package did not make it.
+    """
+    if Path(folder).exists():
+        source = EmbeddedFolder.acquire(folder)
+        try:
+            source.restart()
+        finally:
+            source.release()
 
 
 def collections(client: ClientAPI) -> list[Collection]:

@@ -44,12 +44,23 @@ class IndexOpener(Protocol):
         """Delete the generations before that of `index`."""
         ...
 
+    def leave(self) -> None:
+        """Give up what the store had under its old id: clear it in the store's own folder, leave it elsewhere.
+
+        Raises:
+            IndexOwnedError, IndexUnavailableError: it cannot be cleared.
+        """
+        ...
+
 
 class ChromaOpener:
     """Opens Chroma collections in a folder, on a server, or in what the caller has."""
 
-    def __init__(self, where: Any, collection: str, owner: Callable[[], str]) -> None:
+    def __init__(
+        self, where: Any, collection: str, owner: Callable[[], str], *, own_folder: bool = False
+    ) -> None:
         self._where = where
+        self._own_folder = own_folder
         self._collection = collection
         self._owner = owner
         self._patience = FIRST_PATIENCE
@@ -103,6 +114,13 @@ class ChromaOpener:
             if generation < index.generation:
                 index.drop_generation(generation)
 
+    def leave(self) -> None:
+        """Clear the store's own folder; what is elsewhere is the original's."""
+        from ko_integrations.index.chroma_source import clear
+
+        if self._own_folder:
+            clear(self._where)
+
 
 class GivenOpener:
     """Hands out an index that the caller made; it has one generation, emptied for a rebuild."""
@@ -128,6 +146,9 @@ class GivenOpener:
     def drop_older(self, index: SemanticIndex) -> None:
         """Do nothing: there is no other generation."""
 
+    def leave(self) -> None:
+        """Do nothing: whose it is, the caller knows."""
+
 
 def index_opener(
     index: Any, folder: Path | None, collection: str, owner: Callable[[], str]
@@ -141,7 +162,7 @@ def index_opener(
     if index is False:
         return None
     if index is None:
-        return None if folder is None else ChromaOpener(folder, collection, owner)
+        return None if folder is None else ChromaOpener(folder, collection, owner, own_folder=True)
     if isinstance(index, str | os.PathLike):
         return ChromaOpener(check_text(os.fspath(index), "index"), collection, owner)
     if all(hasattr(index, name) for name in ("identity", "upsert", "query", "scrub", "ids", "unreachable")):

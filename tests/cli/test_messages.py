@@ -15,7 +15,7 @@ def test_verify_gives_its_verdict_first_and_no_python(ko):
 READING = [
     ("get", "Alice"), ("search", "desk"), ("history", "Alice", "desk"), ("changes",), ("ask", "Where is Alice?"),
     ("export", "-"), ("stats",), ("verify",), ("rebuild",), ("retract", "Alice", "desk"), ("withdraw", "form"),
-    ("erase", "Alice", "--yes"),
+    ("erase", "Alice", "--yes"), ("renew-id",),
 ]  # fmt: skip
 
 
@@ -107,3 +107,12 @@ def test_a_rebuild_with_another_model_says_how_to_open_the_store_from_then_on(ko
     ko("update", "Alice", "desk", "north")
     assert ko("rebuild").stderr == ""
     assert ko("rebuild", "--encode-with", "hashing").stderr.endswith("--embedder hashing\n")
+
+
+def test_a_copy_gets_an_id_of_its_own(ko):
+    ko("update", "Alice", "desk", "north")
+    ko("search", "desk")
+    assert "are two" in ko("renew-id").stdout
+    assert "north" in ko("search", "desk").stdout
+    assert ko("renew-id", "--json") == {"renewed": True}
+    assert ko("verify", "--json")["extra"] == []

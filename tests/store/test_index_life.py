@@ -1,8 +1,10 @@
 """Whose the index is, whether it can be used, and what a kill leaves of it."""
 
 import shutil
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from uuid import uuid4
 
@@ -122,6 +124,67 @@ def test_a_second_store_on_one_client_is_told_to_name_a_collection(tmp_path, emb
         second.drain()
         assert_whole(second, "hut")
         assert second.erase("member 2").remaining
+
+
+def copy_of(store, folder):
+    """Copy a store as the documentation says: SQLite's online back-up."""
+    folder.mkdir()
+    with (
+        closing(sqlite3.connect(Path(store.where) / "log.sqlite3")) as source,
+        closing(sqlite3.connect(folder / "log.sqlite3")) as target,
+    ):
+        source.backup(target)
+    return folder
+
+
+def test_a_copy_with_an_id_of_its_own_leaves_the_original_its_collection(tmp_path, embedder, client):
+    name = uuid4().hex
+    options = {"embedder": embedder, "index": client, "collection": name}
+    with KnowledgeStore.open(tmp_path / "one", **options) as first:
+        first.update_many(facts())
+        assert_whole(first)
+        copy = copy_of(first, tmp_path / "two")
+        with KnowledgeStore.open(copy, **options) as second:
+            assert_whole(second)  # it takes the collection for its own
+            second.renew_id()
+            with pytest.raises(IndexMismatchError) as refused:
+                second.read("member 1")
+            assert refused.value.remedy == "collection"
+        with KnowledgeStore.open(copy, **(options | {"collection": name + "-b"})) as second:
+            second.update_many(facts("hut"))
+            assert_whole(second, "hut")
+        assert_whole(first)
+
+
+def test_a_copied_folder_makes_the_index_in_it_anew(tmp_path, embedder):
+    with KnowledgeStore.open(tmp_path / "one", embedder=embedder) as store:
+        store.update_many(facts())
+        assert_whole(store)
+    shutil.copytree(tmp_path / "one", tmp_path / "two")
+    never = ScatteredEmbedder()
+    never.encode = lambda texts: pytest.fail("the vectors are in the log")
+    with KnowledgeStore.open(tmp_path / "two", embedder=never) as store:
+        first, generation = store.handle.sync.index().identity, store.stats().generation
+        store.renew_id()
+        store.drain()
+        assert store.handle.sync.index().identity != first
+        assert store.stats().generation == generation
+        assert store.verify().ok
+    for folder in ("one", "two"):
+        with KnowledgeStore.open(tmp_path / folder, embedder=embedder) as store:
+            assert_whole(store)
+
+
+def test_an_id_is_not_renewed_where_the_index_cannot_be_cleared(tmp_path, embedder):
+    with KnowledgeStore.open(tmp_path / "m", embedder=embedder) as owner:
+        owner.update_many(facts())
+        owner.drain()
+        known = owner.handle.log.get_state("id")
+        with pytest.raises(InvalidInputError, match="renew_id"), owner.batch():
+            owner.renew_id()
+        assert "IndexOwnedError" in in_a_process(tmp_path / "m", "store.renew_id()").stderr
+        assert owner.handle.log.get_state("id") == known
+        assert_whole(owner)
 
 
 def test_a_collection_of_the_callers_is_one_stores_too(tmp_path, embedder, client):
