@@ -199,7 +199,7 @@ class _Session:
         found = of_right_polarity(found, self.words, self.lexicon)
         if found and (self.operator.kind in _NAMING_KINDS or found[0].asked.wants == "truth"):
             found = [self._with_values(candidate) for candidate in found[:_VALUED]]
-        ranked = self._ranked(found)
+        ranked = self._rank(found)
         return self._changing(ranked) if self.operator.kind == "trajectory" else ranked
 
     def _changing(self, ranked: list[Ranked]) -> list[Ranked]:
@@ -233,7 +233,10 @@ class _Session:
         return replace(candidate, asked=asked, fit=fit(asked, path, self.lexicon, stated))
 
     def _ranked(self, candidates: list[Candidate]) -> list[Ranked]:
-        asked_for = of_right_polarity(candidates, self.words, self.lexicon)
+        """Rank those that are of the right polarity."""
+        return self._rank(of_right_polarity(candidates, self.words, self.lexicon))
+
+    def _rank(self, asked_for: list[Candidate]) -> list[Ranked]:
         return rank(asked_for, self.reader.embedder, self.nearness) if asked_for else []
 
     def _slots(self, candidate: Candidate) -> list[Slot]:
