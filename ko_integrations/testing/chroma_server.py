@@ -5,8 +5,12 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Self
+
+import httpx
 
 __all__ = ["ChromaServer"]
 
@@ -14,7 +18,8 @@ __all__ = ["ChromaServer"]
 class ChromaServer:
     """`chroma run` on a free loopback port.
 
-    Starting does not wait until it answers: `ChromaIndex.open` does.
+    Starting does not wait until it answers: `ChromaIndex.open` does for a while, `wait` for longer, as a busy
+    machine needs.
 
     Attributes:
         path: the folder that it keeps its data in.
@@ -49,6 +54,20 @@ class ChromaServer:
                 stderr=subprocess.DEVNULL,
             )
         return self
+
+    def wait(self, seconds: float = 60.0) -> Self:
+        """Wait until it answers.
+
+        Raises:
+            RuntimeError: it does not in time, or ended.
+        """
+        end = monotonic() + seconds
+        while monotonic() < end and self._process is not None and self._process.poll() is None:
+            with suppress(httpx.HTTPError):
+                if httpx.get(f"{self.url}/api/v2/heartbeat", timeout=seconds).is_success:
+                    return self
+            sleep(0.1)
+        raise RuntimeError(f"no Chroma server answers at {self.url}")
 
     def stop(self, *, kill: bool = False) -> None:
         """Stop the server, with `kill -9` or by asking; data stays."""

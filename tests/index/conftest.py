@@ -10,4 +10,4 @@ from ko_integrations.testing.chroma_server import ChromaServer
 @pytest.fixture(scope="session")
 def chroma_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChromaServer]:
     with ChromaServer(tmp_path_factory.mktemp("chroma-server")) as server:
-        yield server
+        yield server.wait()

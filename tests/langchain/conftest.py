@@ -128,4 +128,4 @@ def scripted() -> Callable[..., ScriptedModel]:
 def chroma_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a Chroma server that runs for the session."""
     with ChromaServer(tmp_path_factory.mktemp("chroma")) as server:
-        yield server.url
+        yield server.wait().url

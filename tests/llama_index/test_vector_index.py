@@ -265,7 +265,7 @@ def test_plain_facts_are_nodes_too(vectors: KOVectorStore) -> None:
 def test_the_past_can_be_searched(store: KnowledgeStore) -> None:
     vectors = KOVectorStore(store=store)
     vectors.add([TextNode(id_="a", text="office in Bern")])
-    then = datetime.now(UTC)
+    then = store.latest_changes(1)[0].recorded_at
     vectors.add([TextNode(id_="a", text="office in Basel")])
     asked = query("office", vectors)
     assert [n.text for n in vectors.query(asked, as_of=then).nodes] == ["office in Bern"]

@@ -118,7 +118,7 @@ def test_on_a_chroma_server_no_query_returns_it_and_the_report_says_where_it_may
     embedder = ScatteredEmbedder()  # as in the first test
     with (
         ChromaServer(tmp_path / "server") as server,
-        KnowledgeStore.open(tmp_path / "m", embedder=embedder, index=server.url) as store,
+        KnowledgeStore.open(tmp_path / "m", embedder=embedder, index=server.wait().url) as store,
     ):
         fill(store)
         report = store.erase(SUBJECT, mentions=True)

@@ -7,11 +7,7 @@ import multiprocessing
 import resource
 import shutil
 import signal
-import socket
-import subprocess
-import sys
 import time
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -19,6 +15,7 @@ import pytest
 
 from ko_integrations import Fact, KnowledgeStore, search, sync
 from ko_integrations.errors import KOError, LogUnavailableError
+from ko_integrations.testing.chroma_server import ChromaServer
 from ko_integrations.testing.scattered import ScatteredEmbedder
 
 MANY = 1_200  # Chroma saves its HNSW file every 1,000 writes
@@ -169,31 +166,6 @@ def _write_until_full(sender, folder):
     store.close()
 
 
-@contextmanager
-def chroma_server(folder: Path, port: int):
-    """Run a Chroma server; it answers when the block begins and is gone when it ends."""
-    program = Path(sys.executable).with_name("chroma")
-    command = [str(program), "run", "--path", str(folder), "--port", str(port)]
-    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        for _ in range(600):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            assert server.poll() is None, "chroma did not start"
-            time.sleep(0.1)
-        yield
-    finally:
-        server.terminate()
-        server.wait(20)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 def wait_until(condition, seconds=20):
     end = time.monotonic() + seconds
     while not condition():
@@ -202,19 +174,22 @@ def wait_until(condition, seconds=20):
 
 
 def test_a_chroma_server_may_stop_and_come_back(tmp_path):
-    port = free_port()
-    options = {"embedder": ScatteredEmbedder(), "index": f"http://127.0.0.1:{port}"}
-    with chroma_server(tmp_path / "server", port):
+    server = ChromaServer(tmp_path / "server")
+    options = {"embedder": ScatteredEmbedder(), "index": server.url}
+    with server:
+        server.wait()
         store = KnowledgeStore.open(tmp_path / "store", **options)
         store.update_many(facts(300))
         store.drain()
         assert_whole(store, 300)
         assert store.stats().degraded is None
+        server.stop()
     store.update("member 300", "desk", "hall 300")
     assert_whole(store, 301)
     assert store.stats().degraded
     assert store.stats().pending == 1
-    with chroma_server(tmp_path / "server", port):
+    with server:
+        server.wait()
         wait_until(lambda: store.drain() or not store.stats().pending)
         assert store.stats().degraded is None
         assert_whole(store, 301)
@@ -223,7 +198,7 @@ def test_a_chroma_server_may_stop_and_come_back(tmp_path):
 
 
 def test_a_store_opens_while_its_chroma_server_is_down(tmp_path):
-    options = {"embedder": ScatteredEmbedder(), "index": f"http://127.0.0.1:{free_port()}"}
+    options = {"embedder": ScatteredEmbedder(), "index": "http://127.0.0.1:9"}
     with KnowledgeStore.open(tmp_path / "store", **options) as store:
         store.update_many(facts(150))
         assert_whole(store, 150)

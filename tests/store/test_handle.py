@@ -21,6 +21,7 @@ from ko_integrations.errors import (
     NotAStoreError,
     StoreClosedError,
 )
+from ko_integrations.testing.scattered import ScatteredEmbedder
 
 
 def test_it_remembers_what_it_was_told(tmp_path: Path, embedder: HashingEmbedder) -> None:
@@ -221,7 +222,7 @@ def test_another_model_is_a_clear_error_and_rebuild_mends_it(tmp_path: Path) -> 
 
 
 def test_rebuild_encodes_nothing_again(tmp_path: Path) -> None:
-    class Counting(HashingEmbedder):
+    class Counting(ScatteredEmbedder):
         encoded = 0
 
         def encode(self, texts):  # type: ignore[no-untyped-def]
