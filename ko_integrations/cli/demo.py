@@ -63,8 +63,14 @@ def demo(
 
 @contextmanager
 def folder(kept: Path | None) -> Iterator[Path]:
-    """Give the folder of the demo: the one to keep, or a temporary one."""
+    """Give the folder of the demo: the one to keep, or a temporary one.
+
+    Raises:
+        InvalidInputError: the one to keep is not new.
+    """
     if kept is not None:
+        if kept.exists() and (not kept.is_dir() or any(kept.iterdir())):
+            raise InvalidInputError("--store", f"{kept} is there and not empty; name a new folder")
         kept.mkdir(parents=True, exist_ok=True)
         yield kept
     else:

@@ -12,6 +12,7 @@ from ko_integrations.cli.options import (
     KnownAt,
     ValueType,
     moment,
+    readable,
     value_of,
     with_store,
     with_store_or_new,
@@ -115,9 +116,12 @@ def search(
     if degraded is not None:
         stderr.print(f"[yellow]note:[/] searched without the index: {escape(degraded)}", soft_wrap=True)
     if json:
-        return print_json(hits)
-    print_versions([hit.ko for hit in hits], scores=[hit.score for hit in hits])
-    return None
+        print_json(hits)
+    elif hits:
+        print_versions([hit.ko for hit in hits], scores=[hit.score for hit in hits])
+    if not hits:
+        stderr.print(f"nothing holds{' then' if as_of or known_at else ''}")
+        raise typer.Exit(1)
 
 
 @with_store
@@ -130,7 +134,13 @@ def history(
 ) -> None:
     """Show every version of a fact, oldest first."""
     chain = store.history(subject, predicate, known_at=moment(known_at, "known_at"))
-    print_json(chain) if json else print_versions(chain)
+    if json:
+        print_json(chain)
+    elif chain:
+        print_versions(chain)
+    if not chain:
+        stderr.print(f"nothing was ever stated: {escape(f'{subject} {predicate}')}")
+        raise typer.Exit(1)
 
 
 @with_store
@@ -206,6 +216,8 @@ def erase(
     """Delete for good, from log, index and files; nothing brings it back."""
     if sum((subject is not None, source is not None, everything)) != 1:
         raise InvalidInputError("subject", "name a subject, or --source, or --everything")
+    if mentions and subject is None:
+        raise InvalidInputError("--mentions", "whose? it goes with a subject")
     if not yes:
         if not _has_terminal():
             raise InvalidInputError("--yes", "erasing needs it where there is no terminal to ask at")
@@ -239,7 +251,9 @@ def _print_erasure(report: "EraseReport") -> None:
 @with_store_or_new
 def write(
     store: "KnowledgeStore",
-    file: Annotated[typer.FileText, typer.Argument(help="A text file, or - for standard input.")],
+    file: Annotated[
+        typer.FileText, typer.Argument(encoding="utf-8", help="A text file, or - for standard input.")
+    ],
     source: Source = None,
     said_at: Annotated[
         str | None, typer.Option(help="When it was said; relative dates count from it.")
@@ -248,7 +262,9 @@ def write(
 ) -> None:
     """Read a text, store the facts it states, and say what was not understood."""
     named = None if file is sys.stdin else Path(getattr(file, "name", "")).name or None
-    report = store.write(file.read(), source=source or named, said_at=moment(said_at, "said_at"))
+    with readable(named or "-"):
+        text = file.read()
+    report = store.write(text, source=source or named, said_at=moment(said_at, "said_at"))
     if json:
         return print_json(report)
     for result in report.results:

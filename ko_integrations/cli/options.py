@@ -3,6 +3,7 @@
 The five may stand before the command (`ko --store memory get ...`) or after it.
 """
 
+import csv
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -118,6 +119,21 @@ def opened(
         yield opened_store
     finally:
         opened_store.close()
+
+
+@contextmanager
+def readable(name: str) -> Iterator[None]:
+    """Run the reading of a text file.
+
+    Raises:
+        InvalidInputError: it is not UTF-8, or no table.
+    """
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(name, f"not UTF-8: {error.reason} at byte {error.start}") from error
+    except csv.Error as error:
+        raise InvalidInputError(name, f"not CSV: {error}") from error
 
 
 def segments(namespace: str | None) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 import csv
 import json as jsonlib
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 
@@ -13,12 +14,14 @@ from ko_integrations.cli.options import (
     AsOf,
     ValueType,
     moment,
+    readable,
     value_of,
     with_store,
     with_store_or_new,
 )
 from ko_integrations.cli.output import console, escape, plain, print_json, progress, stderr
-from ko_integrations.errors import InvalidInputError
+from ko_integrations.errors import BatchError, InvalidInputError
+from ko_integrations.identity import MAX_VALUE_BYTES
 from ko_integrations.times import parse_moment
 from ko_integrations.types import Fact, KnowledgeObject, Quantity, RowError, Value
 
@@ -29,6 +32,8 @@ Format = Literal["jsonl", "csv"]
 Columns = dict[str, str]
 
 _CHUNK = 1_000
+_STANDARD = Path("-")
+_WIDEST = 100 * MAX_VALUE_BYTES
 _CSV_FIELDS = ("subject", "predicate", "object", "type", "source", "confidence", "valid_from", "valid_to")
 
 
@@ -73,13 +78,14 @@ def import_(
         "valid_to": valid_to_column,
     }
     kind = format or ("csv" if file.suffix.casefold() == ".csv" else "jsonl")
-    if kind == "jsonl" and _is_export(file):
-        with file.open(encoding="utf-8") as lines, stderr.status("importing"):
-            loaded = store.import_jsonl(lines)
-        outcomes, bad = {"imported": loaded}, list[RowError]()
-    else:
-        defaults = {"predicate": predicate, "source": source, "type": type}
-        outcomes, bad = _load(store, file, kind, columns, defaults, skip_bad=skip_bad)
+    with readable(file.name):
+        if kind == "jsonl" and _is_export(file):
+            with file.open(encoding="utf-8") as lines, stderr.status("importing"):
+                loaded = store.import_jsonl(lines)
+            outcomes, bad = {"imported": loaded}, list[RowError]()
+        else:
+            defaults = {"predicate": predicate, "source": source, "type": type}
+            outcomes, bad = _load(store, file, kind, columns, defaults, skip_bad=skip_bad)
     if json:
         return print_json({"outcomes": outcomes, "refused": bad})
     console.print(
@@ -102,6 +108,7 @@ def _load(
     """Store a table in chunks under one batch; return how many rows had which outcome, and the bad ones."""
     outcomes: dict[str, int] = {}
     bad: list[RowError] = []
+    csv.field_size_limit(_WIDEST)  # what is too long for the store it refuses itself
     with (
         progress() as bars,
         bars.open(file, "rt", encoding="utf-8-sig", newline="", description=file.name) as lines,
@@ -110,7 +117,11 @@ def _load(
         with store.batch():
             for chunk in _chunks(rows, _CHUNK):
                 numbers, facts = _facts(chunk, columns, defaults, bad if skip_bad else None)
-                results = store.update_many(facts, on_error="collect" if skip_bad else "raise")
+                try:
+                    results = store.update_many(facts, on_error="collect" if skip_bad else "raise")
+                except BatchError as error:
+                    row, first = error.errors[0]
+                    raise InvalidInputError(f"row {numbers[row]}: {first.field}", first.reason) from error
                 for number, result in zip(numbers, results, strict=True):
                     if result.error is None:
                         outcomes[result.outcome] = outcomes.get(result.outcome, 0) + 1
@@ -143,6 +154,8 @@ def _fact(row: dict[str, Any], columns: Columns, defaults: dict[str, Any]) -> Fa
         value = row.get(columns[name])
         return defaults.get(name) if value is None or value == "" else value
 
+    if None in row:  # as csv names the cells beyond the heading
+        raise InvalidInputError("object", "the row has more cells than the heading; quote what holds a comma")
     values = {name: cell(name) for name in columns}
     for name in ("subject", "predicate", "object"):
         if values[name] is None:
@@ -206,7 +219,7 @@ def _chunks(
 @with_store
 def export(
     store: "KnowledgeStore",
-    file: Annotated[typer.FileTextWrite, typer.Argument(help="Where to, or - for standard output.")],
+    file: Annotated[Path, typer.Argument(allow_dash=True, help="Where to, or - for standard output.")],
     format: Annotated[
         Format | None, typer.Option(help="How it is written.", show_default="by the file's ending")
     ] = None,
@@ -214,21 +227,40 @@ def export(
     json: Annotated[bool, typer.Option("--json", help="Print JSON; not with a FILE of -.")] = False,
 ) -> None:
     """Write the namespace out: JSONL keeps every assertion, CSV holds what holds."""
-    if json and getattr(file, "name", "") in ("-", "<stdout>"):
+    if json and file == _STANDARD:
         raise InvalidInputError("--json", "standard output is where the export goes; name a file")
-    kind = format or ("csv" if str(getattr(file, "name", "")).casefold().endswith(".csv") else "jsonl")
-    if kind == "jsonl":
-        if as_of is not None:
-            raise InvalidInputError("as_of", "JSONL holds the whole history; use --format csv for one moment")
-        with stderr.status("exporting"):
-            written = store.export_jsonl(file)
-    else:
-        written = _write_csv(store.snapshot(as_of=moment(as_of, "as_of")), file)
+    kind = format or ("csv" if file.suffix.casefold() == ".csv" else "jsonl")
+    if kind == "jsonl" and as_of is not None:
+        raise InvalidInputError("as_of", "JSONL holds the whole history; use --format csv for one moment")
+    moment_asked = moment(as_of, "as_of")
+    with _opened(file) as lines:
+        if kind == "jsonl":
+            with stderr.status("exporting"):
+                written = store.export_jsonl(lines)
+        else:
+            written = _write_csv(store.snapshot(as_of=moment_asked), lines)
     if json:
         return print_json({"format": kind, "written": written})
     what = "assertion(s) and alias(es)" if kind == "jsonl" else "fact(s)"
     stderr.print(f"wrote {written} {what}")
     return None
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[IO[str]]:
+    """Open a file to write to, or standard output.
+
+    Raises:
+        InvalidInputError: it cannot be written to.
+    """
+    if file == _STANDARD:
+        yield typer.get_text_stream("stdout", encoding="utf-8")
+        return
+    try:
+        with file.open("w", encoding="utf-8", newline="") as lines:
+            yield lines
+    except OSError as error:
+        raise InvalidInputError("file", f"{file}: {error.strerror}") from error
 
 
 def _write_csv(versions: Iterable[KnowledgeObject], file: IO[str]) -> int:

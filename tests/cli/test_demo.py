@@ -31,6 +31,9 @@ def test_demo_shows_current_previous_trajectory_and_the_append_beside(monkeypatc
     assert not any(" 3 cm" in cell for cell in ours)
     assert any(" cm" in cell for cell in theirs)
     assert (tmp_path / "kept" / "store").exists()
+    again = CliRunner().invoke(app, ["demo", "--store", str(tmp_path / "kept")])
+    assert again.exit_code == 2
+    assert "--store: " in again.stderr
 
 
 def row(value, start, end=None, arrival=0):

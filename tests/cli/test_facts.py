@@ -62,7 +62,7 @@ def test_erase_asks_first_and_leaves_nothing(ko, monkeypatch):
     assert ko("get", "Alice", "--json")
     report = ko("erase", "Alice", "--yes", "--json")
     assert report["complete"]
-    assert ko("history", "Alice", "desk", "--json") == []
+    assert ko("history", "Alice", "desk", "--json", code=1) == []
 
 
 @pytest.mark.parametrize("options", [(), ("--json",)])

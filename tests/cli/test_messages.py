@@ -35,6 +35,10 @@ def test_what_is_not_there_is_named(ko):
     ko("update", "Bob", "desk", "north")
     assert ko("get", "Alice", "desk", code=1).stderr == "nothing holds: Alice desk\n"
     assert ko("get", "Alice", "--as-of", "2010", code=1).stderr == "nothing holds then: Alice\n"
+    assert ko("history", "Alice", "desk", code=1).stderr == "nothing was ever stated: Alice desk\n"
+    assert ko("history", "Alice", "desk", "--json", code=1) == []
+    assert ko("search", "desk", "--as-of", "2010", code=1).stderr == "nothing holds then\n"
+    assert "--mentions: " in ko("erase", "--everything", "--mentions", "--yes", code=2).stderr
     assert ko("retract", "Alice", "desk").stdout == "nothing held: Alice desk\n"
     assert ko("erase", "Alice", "--yes").stdout == "nothing was stored there\n"
 
@@ -116,3 +120,12 @@ def test_a_copy_gets_an_id_of_its_own(ko):
     assert "north" in ko("search", "desk").stdout
     assert ko("renew-id", "--json") == {"renewed": True}
     assert ko("verify", "--json")["extra"] == []
+
+
+def test_an_export_that_cannot_be_written_is_one_line(ko, tmp_path):
+    ko("update", "Alice", "desk", "north")
+    for format in ("csv", "jsonl"):
+        said = ko("export", tmp_path / "nowhere" / f"facts.{format}", code=2).stderr
+        assert said == f"error: file: {tmp_path}/nowhere/facts.{format}: No such file or directory\n"
+    ko("export", tmp_path / "facts.csv", "--as-of", "soon", code=2)
+    assert not (tmp_path / "facts.csv").exists()

@@ -1,9 +1,10 @@
 import csv
 import json
 
+import pytest
 from typer.testing import CliRunner
 
-from ko_integrations.cli import app
+from ko_integrations.cli import app, transfer
 
 
 def test_csv_with_columns_of_its_own_and_reduced_dates(ko, tmp_path):
@@ -100,3 +101,49 @@ def test_an_export_tells_what_it_wrote_but_not_into_itself(ko, tmp_path):
     refused = CliRunner().invoke(app, ["export", "-", "--json"])
     assert (refused.exit_code, refused.stdout) == (2, "")
     assert "--json" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", b"subject,predicate,object\nA,b,M\xfcnchen\n"),
+        ("a.jsonl", b'{"subject":"A","predicate":"b","object":"M\xfcnchen"}\n'),
+        (
+            "export.jsonl",
+            b'{"ko":1,"namespace":[],"subject":"A","predicate":"b","kind":"s","value":"x"}\n\xfc\n',
+        ),
+    ],
+)
+def test_a_file_in_another_encoding_stores_nothing(ko, tmp_path, name, content):
+    ko("update", "Bob", "desk", "north")
+    (tmp_path / name).write_bytes(content)
+    said = ko("import", tmp_path / name, code=2).stderr
+    assert said.startswith(f"error: {name}: not UTF-8: ")
+    ko("get", "A", code=1)
+    assert "not UTF-8" in ko("write", tmp_path / name, code=2).stderr
+
+
+def test_a_row_is_named_by_its_number_in_the_file(ko, tmp_path, monkeypatch):
+    monkeypatch.setattr(transfer, "_CHUNK", 2)
+    file = tmp_path / "facts.csv"
+    file.write_text("subject,predicate,object,confidence\nA,b,c,1\nB,b,c,1\nC,b,c,1\nD,b,c,7\n")
+    assert ko("import", file, code=2).stderr.startswith("error: row 4: confidence: ")
+
+
+def test_a_comma_that_is_not_quoted_cuts_no_value(ko, tmp_path):
+    file = tmp_path / "facts.csv"
+    file.write_text('subject,predicate,object\nAnn,home,"Paris, France"\nBob,home,Paris, Texas\n')
+    assert "row 2: object: the row has more cells" in ko("import", file, code=2).stderr
+    report = ko("import", file, "--skip-bad", "--json")
+    assert [bad["row"] for bad in report["refused"]] == [2]
+    assert ko("get", "Ann", "home", "--json")[0]["object"] == "Paris, France"
+
+
+def test_a_long_value_comes_back_from_a_table(ko, tmp_path):
+    (tmp_path / "long.jsonl").write_text(
+        json.dumps({"subject": "A", "predicate": "b", "object": "x" * 200_000})
+    )
+    ko("import", tmp_path / "long.jsonl")
+    ko("export", tmp_path / "long.csv")
+    ko("--store", tmp_path / "copy", "import", tmp_path / "long.csv")
+    assert len(ko("--store", tmp_path / "copy", "get", "A", "b", "--json")[0]["object"]) == 200_000
