@@ -282,6 +282,8 @@ def open_handle(
 ) -> Handle:
     """Open log, index and names; finish what a crash left undone. Options are checked before anything is made."""
     _check_options(vocabulary, compiler, parser, collection, clock)
+    if not isinstance(create, bool):
+        raise InvalidInputError("create", f"expected True or False, got {create!r}")
     encoder = SentenceTransformerEmbedder() if embedder is None else as_embedder(embedder)
     location, folder = _locate(where)
     chroma = None if folder is None else folder / INDEX_FOLDER

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ko_integrations.addressing import Addresser
+from ko_integrations.errors import InvalidInputError
 from ko_integrations.identity import decode_value, normalize_name
 from ko_integrations.log.contract import Address, Assertion, Entry, Namespace, Naming, VersionLog
 from ko_integrations.log.fold import covering, same_value, sort_chain
@@ -42,20 +43,27 @@ def apply_vocabulary(log: VersionLog, addresser: Addresser, vocabulary: Vocabula
 
 
 def alias_subject(
-    log: VersionLog, addresser: Addresser, namespace: Namespace, alias: str, subject: str | None, *, now: int
-) -> int:
-    """Make `alias` another name of `subject` in one namespace, or (None) its own name again.
+    log: VersionLog, addresser: Addresser, namespace: Namespace, alias: str, subject: str, *, drop: bool = False,
+    now: int,
+) -> int:  # fmt: skip
+    """Make `alias` another name of `subject` in one namespace, or (`drop`) its own name again.
 
     What was named after `alias` follows it. Return how many assertions moved. One transaction.
+
+    Raises:
+        InvalidInputError: the one to drop is a name of another subject.
     """
     alias_key = normalize_name(alias)
     with log.transaction():
-        target = None if subject is None else addresser.subject_key(namespace, subject)
-        if target == alias_key:
+        target = addresser.subject_key(namespace, subject)
+        aliases = log.aliases(namespace)
+        if drop and aliases.get(alias_key, target) != target:
+            raise InvalidInputError("drop", f"{alias!r} is another name of {aliases[alias_key]!r}")
+        if not drop and target == alias_key:
             return 0  # it is its own name already, maybe by way of others
-        following = [name for name, named in log.aliases(namespace).items() if named == alias_key]
-        log.set_alias(namespace, alias_key, target)
-        if target is not None:
+        following = [name for name, named in aliases.items() if named == alias_key]
+        log.set_alias(namespace, alias_key, None if drop else target)
+        if not drop:
             for name in following:
                 log.set_alias(namespace, name, target)
         addresser.refresh()

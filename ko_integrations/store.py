@@ -32,7 +32,6 @@ from ko_integrations.vocabulary import Vocabulary
 
 __all__ = ["KnowledgeStore"]
 
-_PAGE = 1_000
 _PASSWORD = re.compile(r"(?<=://)(?P<user>[^:/@]*):[^/]*@")
 
 
@@ -53,6 +52,11 @@ class KnowledgeStore(FactView):
 
     `open` gives the root handle; `namespace` gives views that share it and see exactly their own facts.
     Handles are thread-safe, not fork-safe. Every operation has a twin `a...` for async code.
+
+    Raises (from every operation):
+        InvalidInputError: an argument cannot be used; names it, and nothing was stored.
+        LogUnavailableError, LogCorruptError: the log cannot be read or written.
+        StoreClosedError, ForkedStoreError: the handle is of no use any longer.
 
     Source: main paper section 4.2 and appendix A.3.
 
@@ -153,9 +157,6 @@ class KnowledgeStore(FactView):
 
         An omitted `valid_from` is now, or the head's `valid_from` if that is later.
 
-        Raises:
-            InvalidInputError: names the field and the reason; nothing was stored.
-
         Source: main paper A.3 (Update), 4.2.6.
         """
         fact = Fact.model_construct(
@@ -234,10 +235,9 @@ class KnowledgeStore(FactView):
     def withdraw_source(self, source: str, *, keep: Iterable[str] = ()) -> list[str]:
         """Take back everything `source` asserted in this namespace; return the ids of the slots concerned.
 
-        `keep` names slots, by id, that it goes on asserting (a document that was edited).
-
         A version that others assert too stays; one that rested on it alone goes, and what survives shows.
-        `known_at` before now still sees it.
+        `known_at` before now still sees it. `keep` names slots, by id, that it goes on asserting (a document
+        that was edited).
         """
         handle = self._handle.check()
         check_text(source, "source")
@@ -256,18 +256,13 @@ class KnowledgeStore(FactView):
         mentions: bool = False,
         verbatim: bool = False,
     ) -> EraseReport:
-        """Leave nothing of a subject, of one of its predicates, or of one value in its chain.
+        """Leave nothing of a subject, of one of its predicates, or of one value, in all of them without `predicate`.
 
         Facts that merely name the subject as their object stay unless `mentions` is true.
         """
+        handle = self._handle.check()
         return erasing.erase(
-            self._handle.check(),
-            self._namespace,
-            subject,
-            predicate,
-            object,
-            mentions=mentions,
-            verbatim=verbatim,
+            handle, self._namespace, subject, predicate, object, mentions=mentions, verbatim=verbatim
         )
 
     def erase_source(self, source: str) -> EraseReport:
@@ -286,14 +281,15 @@ class KnowledgeStore(FactView):
         Reversible: facts keep the name they were stated under. `known_at` before now sees the old state.
         """
         handle = self._handle.check()
-        name = drop if alias is None else alias
         check_text(subject, "subject")
-        check_text(name, "alias")
-        target = subject if alias is not None else None
+        if (alias is None) == (drop is None):
+            raise InvalidInputError("alias", "name one to declare, or one to drop")
+        name = check_text(drop, "drop") if alias is None else check_text(alias, "alias")
         with handle.naming_change():
             return alias_subject(
-                handle.log, handle.addresser, self._namespace, str(name), target, now=handle.now()
-            )
+                handle.log, handle.addresser, self._namespace, name, subject, drop=alias is None,
+                now=handle.now(),
+            )  # fmt: skip
 
     def use_vocabulary(self, vocabulary: Vocabulary) -> int:
         """Put another vocabulary in force, re-keying the facts it names otherwise; return how many moved.
@@ -310,7 +306,11 @@ class KnowledgeStore(FactView):
         return moved
 
     def drain(self, *, progress: Progress | None = None) -> int:
-        """Index everything that waits, now; return how many slots were settled."""
+        """Index everything that waits, now; return how many slots were settled.
+
+        Raises:
+            EmbedderError, IndexMismatchError: nothing is lost, the slots go on waiting.
+        """
         return self._handle.check().sync.drain(progress=progress)
 
     def stats(self) -> Stats:
@@ -331,6 +331,9 @@ class KnowledgeStore(FactView):
         """Build the semantic index anew from the log, then switch to it; return the number of records.
 
         With another `embedder` every fact is encoded again; without, nothing is.
+
+        Raises:
+            EmbedderError, SemanticIndexError: it is not done; the log is untouched.
         """
         handle = self._handle.check()
         handle.refuse_in_batch("rebuild_index")

@@ -90,6 +90,7 @@ def rebuild(sync: Synchroniser, embedder: object | None = None, *, progress: Pro
     on the way leaves the old generation in use, or the new one with all that it lacks in the outbox.
 
     Raises:
+        EmbedderError: a fact without a vector could not be encoded.
         IndexMismatchError: it is another store's.
         IndexOwnedError: another process owns the Chroma folder.
         IndexUnavailableError: the index cannot be reached.

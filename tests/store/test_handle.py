@@ -318,6 +318,8 @@ def test_a_store_that_has_to_be_there_is_not_made(tmp_path: Path, where: str) ->
 
 
 def test_a_store_that_is_there_is_opened(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match="create: "):
+        KnowledgeStore.open(tmp_path / "m", create="no")
     KnowledgeStore.open(tmp_path / "m").close()
     with KnowledgeStore.open(tmp_path / "m", create=False) as store:
         assert store.count() == 0

@@ -119,6 +119,21 @@ def test_an_alias_of_an_alias_follows(store: KnowledgeStore, clock) -> None:
     assert len(store.subjects()) == 1
 
 
+def test_an_alias_is_declared_or_dropped_by_its_own_subject(store: KnowledgeStore) -> None:
+    store.update("NYC", "mayor", "A")
+    store.alias("NYC", "Gotham")
+    for alias, drop in ((None, None), ("Big Apple", "Gotham")):
+        with pytest.raises(InvalidInputError, match=r"^alias: name one to declare, or one to drop"):
+            store.alias("NYC", alias, drop=drop)
+    with pytest.raises(InvalidInputError, match=r"^drop: 'Gotham' is another name of 'nyc'"):
+        store.alias("Metropolis", drop="Gotham")
+    assert store.read_exact("Gotham", "mayor").object == "A"
+    assert store.read_exact("Big Apple", "mayor") is None
+    assert store.alias("NYC", drop="Big Apple") == 0  # it never was one
+    store.alias("NYC", drop="Gotham")
+    assert store.read_exact("Gotham", "mayor") is None
+
+
 def test_a_vocabulary_is_not_changed_in_a_batch(store: KnowledgeStore) -> None:
     with pytest.raises(InvalidInputError, match="use_vocabulary"), store.batch():
         store.use_vocabulary(Vocabulary([Predicate(name="phone")], mode="strict"))
