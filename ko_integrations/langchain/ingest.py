@@ -11,6 +11,7 @@ from langchain_core.document_loaders import BaseLoader
 from langchain_core.documents import Document
 
 from ko_integrations.errors import InvalidInputError
+from ko_integrations.identity import check_count
 from ko_integrations.langchain.vectorstore import KOVectorStore
 from ko_integrations.memory.documents import StoredDocument, put_documents, remove_documents, to_document
 from ko_integrations.types import WriteResult
@@ -63,8 +64,9 @@ def ko_ingest(
         batch_size: documents in one transaction.
 
     Raises:
-        InvalidInputError: a document cannot be stored; its batch was not.
+        InvalidInputError: a document cannot be stored, and its batch was not; `batch_size` is below 1.
     """
+    check_count(batch_size, "batch_size")
     if cleanup not in (None, "incremental", "full"):
         raise InvalidInputError("cleanup", f"expected 'incremental', 'full' or None, got {cleanup!r}")
     given = documents.lazy_load() if isinstance(documents, BaseLoader) else documents

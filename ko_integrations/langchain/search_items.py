@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from langgraph.store.base import ListNamespacesOp, MatchCondition, SearchOp
 
 from ko_integrations.errors import InvalidInputError
+from ko_integrations.identity import check_count
 from ko_integrations.langchain.items import ITEM, StoredItem, get_items, list_items
 from ko_integrations.store import KnowledgeStore
 from ko_integrations.times import Moment
@@ -44,8 +45,11 @@ def search_items(
 
     With a query: the nearest first, then those that are not indexed; without one, in order of creation,
     namespace by namespace.
+
+    Raises:
+        InvalidInputError: offset or limit is below 0.
     """
-    wanted = max(0, op.offset) + max(0, op.limit)
+    wanted = check_count(op.offset, "offset", 0) + check_count(op.limit, "limit", 0)
     namespaces = _below(store, op.namespace_prefix, as_of)
     if not wanted or not namespaces:
         return []
@@ -141,7 +145,12 @@ def _below(store: KnowledgeStore, prefix: tuple[str, ...], as_of: Moment | None)
 
 
 def list_namespaces(store: KnowledgeStore, op: ListNamespacesOp) -> list[tuple[str, ...]]:
-    """Return the namespaces that hold an item and match every condition, cut at `max_depth`."""
+    """Return the namespaces that hold an item and match every condition, cut at `max_depth`.
+
+    Raises:
+        InvalidInputError: offset or limit is below 0, or a condition is of an unknown kind.
+    """
+    end = check_count(op.offset, "offset", 0) + check_count(op.limit, "limit", 0)
     conditions = op.match_conditions or ()
     held = [
         namespace
@@ -151,7 +160,7 @@ def list_namespaces(store: KnowledgeStore, op: ListNamespacesOp) -> list[tuple[s
         and next(list_items(store.namespace(*namespace), page=20), None) is not None
     ]
     listed = sorted({namespace[: op.max_depth] for namespace in held})
-    return listed[op.offset : op.offset + op.limit]
+    return listed[op.offset : end]
 
 
 def _does_match(condition: MatchCondition, namespace: tuple[str, ...]) -> bool:

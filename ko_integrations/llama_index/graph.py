@@ -29,7 +29,7 @@ from ko_integrations.llama_index.graph_facts import (
 )
 from ko_integrations.llama_index.nodes import DOC_ID, to_where
 from ko_integrations.memory.documents import end_fact, key_id
-from ko_integrations.store import KnowledgeStore
+from ko_integrations.store import KnowledgeStore, expect_store
 from ko_integrations.types import KnowledgeObject
 
 __all__ = ["KOPropertyGraphStore"]
@@ -58,8 +58,12 @@ class KOPropertyGraphStore(PropertyGraphStore):
     supports_vector_queries = True
 
     def __init__(self, store: KnowledgeStore) -> None:
-        """Work on the namespace that `store` is bound to."""
-        self._store = store
+        """Work on the namespace that `store` is bound to.
+
+        Raises:
+            InvalidInputError: `store` is none.
+        """
+        self._store = expect_store(store)
 
     @property
     def client(self) -> KnowledgeStore:
@@ -144,7 +148,13 @@ class KOPropertyGraphStore(PropertyGraphStore):
         limit: int = 30,
         ignore_rels: list[str] | None = None,
     ) -> list[Triplet]:
-        """Return the triples within `depth` steps of some nodes, nearest first, each once."""
+        """Return up to `limit` triples within `depth` steps of some nodes, nearest first, each once.
+
+        Raises:
+            InvalidInputError: `depth` or `limit` is below 0.
+        """
+        check_count(depth, "depth", 0)
+        check_count(limit, "limit", 0)
         frontier, reached = {node.id for node in graph_nodes}, set[str]()
         found: dict[str, KnowledgeObject] = {}
         for _ in range(depth):

@@ -331,3 +331,15 @@ async def test_async_does_as_sync(memory: KOLangGraphStore, clock: Clock) -> Non
     assert (await memory.aget(("u",), "k", as_of=clock.now - timedelta(days=1))) is None
     await memory.adelete(("u",), "k")
     assert await memory.abatch([GetOp(("u",), "k")]) == [None]
+
+
+@pytest.mark.parametrize("page", [{"limit": -1}, {"offset": -1}])
+def test_a_page_does_not_start_before_the_first_item(memory: KOLangGraphStore, page: dict[str, int]) -> None:
+    memory.put(("a",), "k", {"text": "x"})
+    for look in (
+        lambda: memory.search(("a",), **page),
+        lambda: memory.search(("a",), query="x", **page),
+        lambda: memory.list_namespaces(**page),
+    ):
+        with pytest.raises(InvalidInputError, match=f"^{next(iter(page))}: "):
+            look()

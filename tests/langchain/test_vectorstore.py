@@ -244,6 +244,8 @@ def test_langchains_index_drops_new_values_and_ours_does_not(vectors: KOVectorSt
     vectors.delete()
     for document in versions:
         ko_ingest([document], vectors)
+    with pytest.raises(InvalidInputError, match=r"^batch_size: "):
+        ko_ingest([Document(page_content="x")], vectors, batch_size=0)
     assert [d.metadata["object"] for d in vectors.similarity_search("Alice", k=9)] == ["Basel"]
 
 

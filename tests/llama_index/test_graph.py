@@ -141,3 +141,12 @@ def test_a_text_query_of_nodes(graph: KOPropertyGraphStore) -> None:
     graph.client.update("office", "place", "Bern")
     nodes, _ = graph.vector_query(VectorStoreQuery(query_str="office", similarity_top_k=1))
     assert [node.id for node in nodes] == ["office in Bern"]
+
+
+def test_how_far_and_how_many_are_whole_numbers(graph: KOPropertyGraphStore) -> None:
+    graph.upsert_nodes([EntityNode(name="Ann")])
+    for field in ("depth", "limit"):
+        with pytest.raises(InvalidInputError, match=f"^{field}: "):
+            graph.get_rel_map([EntityNode(name="Ann")], **{field: -1})
+    with pytest.raises(InvalidInputError, match=r"^store: .*KnowledgeStore.open"):
+        KOPropertyGraphStore(store="memory/")
