@@ -10,11 +10,12 @@ import re
 import shutil
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from threading import RLock
 from typing import ClassVar, Protocol, TypeVar, cast
 from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
 
 import chromadb
 import httpx
@@ -95,16 +96,27 @@ class Source(Protocol):
 
 
 class CallerClient:
-    """A client that the caller made and closes."""
+    """A client that the caller made and closes.
+
+    Chroma in this process fails a query with "Error finding id" while another thread writes: calls take turns,
+    those of all clients of one database. A server keeps its own order.
+    """
+
+    _turns: ClassVar["WeakKeyDictionary[object, RLock]"] = WeakKeyDictionary()
 
     def __init__(self, client: ClientAPI) -> None:
         self.client = client
         self._pid = os.getpid()
+        server = getattr(
+            client, "_server", client
+        )  # a collection knows its database, a client by way of this
+        alone = server is not None and not isinstance(getattr(server, "_session", None), httpx.Client)
+        self._turn = self._turns.setdefault(server, RLock()) if alone else nullcontext()
 
     @contextmanager
     def session(self, doing: str) -> Iterator[None]:
         _check_process(self._pid)
-        with backend_errors(doing):
+        with self._turn, backend_errors(doing):
             yield
 
     def release(self) -> None:

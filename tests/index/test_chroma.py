@@ -6,6 +6,7 @@ import subprocess
 import sys
 import warnings
 from pathlib import Path
+from threading import Event, Thread
 from uuid import uuid4
 
 import chromadb
@@ -220,7 +221,6 @@ def test_a_server_that_hangs_does_not_hang_us(tmp_path: Path, monkeypatch: pytes
 
 def test_something_that_is_no_chroma_server(tmp_path: Path) -> None:
     from http.server import BaseHTTPRequestHandler, HTTPServer
-    from threading import Thread
 
     class Teapot(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -275,3 +275,31 @@ def test_the_self_audit_finds_records_that_the_graph_lost(tmp_path: Path) -> Non
     crowd = put(index, same, first=100)
     assert index.unreachable(crowd, same) == []
     index.close()
+
+
+def test_calls_to_one_database_of_this_process_take_turns() -> None:
+    """While one thread writes, Chroma fails the query of another: "Error finding id", once in some hundred times."""
+    client, another = chromadb.EphemeralClient(quiet()), chromadb.EphemeralClient(quiet())
+    collection = another.create_collection(uuid4().hex, embedding_function=None)
+    for where in (client, another, collection):
+        entered = Event()
+
+        def enter(where: object = where, entered: Event = entered) -> None:
+            with chroma_source.source_at(where, 0.0).session("a query"):
+                entered.set()
+
+        with chroma_source.source_at(client, 0.0).session("a write"):
+            thread = Thread(target=enter)
+            thread.start()
+            assert not entered.wait(0.2)
+        thread.join(30)
+        assert entered.is_set()
+
+
+def test_calls_to_a_server_wait_for_nobody(chroma_server: ChromaServer) -> None:
+    client = chromadb.HttpClient(host="127.0.0.1", port=chroma_server.port, settings=quiet())
+    with chroma_source.source_at(client, 0.0).session("a write"):
+        thread = Thread(target=chroma_source.source_at(client, 0.0).session("a query").__enter__)
+        thread.start()
+        thread.join(30)
+        assert not thread.is_alive()
