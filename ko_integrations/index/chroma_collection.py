@@ -22,7 +22,7 @@ _METADATA_OWNER = "ko_owner"
 _METADATA_NAMESPACE = "ko_namespace"
 
 # Facts are short texts and much alike. In the default graph (16 neighbours, 100 candidates) some of them lose
-# their last link as others are updated, and no query finds them again; with these one in three of those does.
+# their last link as others are updated, and no query finds them again; with these less than half as many do.
 _HNSW: CreateHNSWConfiguration = {"space": "cosine", "max_neighbors": 32, "ef_construction": 200}
 
 
