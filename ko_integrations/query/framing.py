@@ -36,6 +36,10 @@ _CALLED = re.compile(
     re.IGNORECASE,
 )
 """What somebody is called is the name."""
+_CONTRACTED = re.compile(
+    r"(?:(?<=\s)|^)(?P<verb>[Dd]o|[Dd]oes|[Dd]id|[Ii]s|[Aa]re|[Ww]as|[Ww]ere|[Hh]as|[Hh]ave|[Cc]a|[Cc]ould|[Ww]o|[Ww]ould|[Ss]hould)n['’]t\b"
+)
+_WHOLE = {"ca": "can", "Ca": "Can", "wo": "will", "Wo": "Will"}
 _CLOSING = re.compile(r"[\s,]*(?:please|thanks|thank you|by any chance)?[\s.?!]*$", re.IGNORECASE)
 
 
@@ -51,6 +55,7 @@ def unframed(question: str) -> str:
     >>> unframed("Do you know Ada?")
     'Do you know Ada?'
     """
+    question = _CONTRACTED.sub(lambda match: f"{_WHOLE.get(match['verb'], match['verb'])} not", question)
     question = _CALLED.sub(r"what is the name of \g<whom>?", question)
     text = _IDIOM.sub("", _CLIPPED.sub(r"\1's", " ".join(question.split())))
     start = opening.end() if (opening := _OPENING.match(text)) else 0

@@ -18,6 +18,8 @@ _PRIOR, _PATH, _FOCUS = 0.15, 0.3, 0.1
 _UNSAID = 4.0
 """What each hop that the question does not speak of costs after the first, in log odds."""
 _STRANGER = 8.0
+_UNTOLD, _MEANT = 4.0, 0.6
+"""What it costs that no word of the question is one of the path's, unless they are as near in meaning as this."""
 _USUAL_PATH, _USUAL_FOCUS = 0.5, 0.4
 
 
@@ -58,6 +60,7 @@ class Ranked:
             focus = 0.5 if self.focus_near is None else self.focus_near
             logit = 0.6 * fit.coverage + 1.3 * fit.loose + 2.2 * fit.focus - 3.2 * fit.denied
             logit += 0.2 * len(fit.support) + 2.4 * self.path_near + 0.5 * focus - 2.6
+            logit -= _UNTOLD * (max(fit.support) == 0 and max(self.path_near, focus) < _MEANT)
         logit -= _UNSAID * max(fit.support.count(0) - 1, 0)
         logit -= 1.6 * fit.rival + 4.0 * fit.clash + 1.6 * fit.lost + 4.0 * fit.other + 0.5 * fit.leap
         logit -= _STRANGER * fit.stranger

@@ -31,8 +31,8 @@ class Fit:
         rival: another predicate is called by the noun asked for, and the last of this path is not.
         clash: the last predicate holds another kind of thing than is asked for, and is not called so.
         lost: a word that by itself names a predicate, and no hop explains.
-        other: the question names a sibling of the last predicate ("email password" of "wifi password"), or
-            something else that the subject has ("my car's colour" of "favourite colour").
+        other: the question names a sibling of the last predicate ("email password" of "wifi password", "blood
+            sugar" of "blood type"), or something else that the subject has ("my car's colour" of "favourite colour").
         leap: the first hop is not spoken of, though the question gives the subject a noun of its own.
         stranger: the path leads through a person of whom the question does not speak: where somebody's wife
             lives is no answer to where he does, while the country of a birth place is one to where he was born.
@@ -114,7 +114,12 @@ def fit(asked: Asked, path: Sequence[Profile], lexicon: Lexicon, stated: frozens
         rival=not exact and _rivalled(asked, path[-1], lexicon),
         clash=not exact and focus == 0.0,
         lost=not exact and _has_lost(asked, strength, lexicon),
-        other=not exact and (_is_sibling(asked, path[-1], strength) or _owns_other(asked, strength, lexicon)),
+        other=not exact
+        and (
+            _is_sibling(asked, path[-1], strength)
+            or _has_other_head(asked, strength)
+            or _owns_other(asked, strength, lexicon)
+        ),
         leap=asked.owned and len(path) > 1 and support[0] == 0,
         stranger=any(
             "person" in hop.kinds and not share for hop, share in zip(path[:-1], support, strict=False)
@@ -231,6 +236,20 @@ def _is_sibling(asked: Asked, last: Profile, strength: Sequence[Sequence[float]]
     heads = [t for phrase in shared if len(phrase) > 1 for t in asked.tokens if t.key == phrase[-1]]
     before = [by_place[head.place - 1] for head in heads if head.place - 1 in by_place]
     return any(token.lower not in CARRIERS and not _named(token, last) for token in before)
+
+
+def _has_other_head(asked: Asked, strength: Sequence[Sequence[float]]) -> bool:
+    """Tell whether the noun asked for is a compound of which the path explains all but the head.
+
+    A "blood sugar" is a sugar, and no "blood type"; a "phone plan" is no phone.
+    """
+    explained = {token.place: max(row) > 0 for token, row in zip(asked.tokens, strength, strict=True)}
+    for token in asked.tokens:
+        is_head = token.key in asked.focus and token.place + 1 not in explained
+        told = explained[token.place] or token.kinds or token.name_like or token.lower in CARRIERS
+        if is_head and not told and explained.get(token.place - 1):
+            return True
+    return False
 
 
 def _owns_other(asked: Asked, strength: Sequence[Sequence[float]], lexicon: Lexicon) -> bool:

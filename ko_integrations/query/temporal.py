@@ -180,6 +180,11 @@ _BEFORE_LAST = re.compile(
 )
 _ENDED = re.compile(r"\b(?:stop(?:ped)?|end(?:ed)?|quit|leave|left|cease[d]?|finish(?:ed)?)\b", re.IGNORECASE)
 
+_SCHEDULED = re.compile(r"\bwhen\s+(?:do|does|will)\b", re.IGNORECASE)
+"""The present tense asks by the timetable ("when does the train leave"), not for the end of a fact."""
+_NOMINAL = re.compile(r"(?:\b(?:my|our|his|her|their|its|the|an?)|['’]s)\s+$", re.IGNORECASE)
+"""What makes a noun of the word after it: "my shift", "the change"."""
+
 
 def recognise(question: str, now: datetime, *, names: Sequence[tuple[int, int]] = ()) -> TemporalOperator:
     """Return the temporal operator of `question`; relative dates count from `now`.
@@ -263,7 +268,7 @@ def _merged(period: TemporalOperator, kind: Kind, match: re.Match[str], rest: st
         period = replace(period, limit=_limit(match))
     if kind == "duration" and (unit := match.groupdict().get("unit")):
         period = replace(period, unit=unit.lower())
-    if kind == "when" and _ENDED.search(rest):
+    if kind == "when" and _ENDED.search(rest) and not _SCHEDULED.search(rest):
         return replace(period, kind="ended", spans=spans)
     if kind == "when":
         return _when(period, spans, rest)
@@ -295,6 +300,7 @@ def _when(period: TemporalOperator, spans: tuple[tuple[int, int], ...], rest: st
 
 
 def _words_of_change(rest: str) -> Iterator[re.Match[str]]:
-    return re.finditer(
-        rf"{_CHANGE}|\b(?:has|have|had|did)\s+(?=\w)|\bchanges\b|\b(?:seen|undergone)\b", rest, re.IGNORECASE
-    )
+    words = rf"{_CHANGE}|\b(?:has|have|had|did)\s+(?=\w)|\bchanges\b|\b(?:seen|undergone)\b"
+    for match in re.finditer(words, rest, re.IGNORECASE):
+        if not _NOMINAL.search(rest[: match.start()]):
+            yield match
