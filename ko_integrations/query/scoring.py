@@ -15,6 +15,8 @@ _FAINT = 0.3
 _UNUSUAL = 0.95
 """What an order of the words is worth beside the usual one."""
 _PLACES = frozenset({"place", "city", "country", "continent"})
+_CLASSIFIERS = CARRIERS | {"category", "class", "group", "item", "entry", "unit", "level", "status"}
+"""Heads that only say of what sort the noun before them is: a "child category" is a child."""
 _WHEREABOUTS = _PLACES | {"organisation"}
 
 
@@ -246,7 +248,7 @@ def _has_other_head(asked: Asked, strength: Sequence[Sequence[float]]) -> bool:
     explained = {token.place: max(row) > 0 for token, row in zip(asked.tokens, strength, strict=True)}
     for token in asked.tokens:
         is_head = token.key in asked.focus and token.place + 1 not in explained
-        told = explained[token.place] or token.kinds or token.name_like or token.lower in CARRIERS
+        told = explained[token.place] or token.kinds or token.name_like or token.lower in _CLASSIFIERS
         if is_head and not told and explained.get(token.place - 1):
             return True
     return False
