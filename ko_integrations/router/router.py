@@ -53,7 +53,7 @@ class Router:
         seed: of the forests, 0 to 2^32 - 1.
 
     Raises:
-        InvalidInputError: an unknown name, no embedder where one is needed, or a bad seed.
+        InvalidInputError: an unknown name, no embedder where one is needed, or an argument that cannot be used.
 
     Source: main paper, section 4.3.3 and table 6.
 
@@ -79,8 +79,16 @@ class Router:
             raise InvalidInputError(
                 "classifier", f"expected one of {', '.join(CLASSIFIERS)}, got {classifier!r}"
             )
+        if not isinstance(prior, bool):
+            raise InvalidInputError("prior", f"expected True or False, got {prior!r}")
+        if subject_linker is not None and not callable(subject_linker):
+            raise InvalidInputError(
+                "subject_linker", f"expected a callable, got {type(subject_linker).__name__}"
+            )
         if features == "embedding" and embedder is None:
             raise InvalidInputError("embedder", "the embedding features need one")
+        if embedder is not None:
+            as_embedder(embedder)
         if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**32:
             raise InvalidInputError("seed", f"expected a whole number from 0 to 2^32 - 1, got {seed!r}")
         self.features = features
@@ -159,7 +167,7 @@ class Router:
             InvalidInputError: lengths differ, a label is unknown or missing.
             MissingExtraError: scikit-learn is not installed.
         """
-        texts, own = _checked(queries), list(labels)
+        texts, own = _checked(queries), _listed("labels", labels)
         if len(texts) != len(own):
             raise InvalidInputError("labels", f"{len(own)} labels for {len(texts)} queries")
         for label in own:
@@ -330,12 +338,16 @@ def _check_embedder(content: dict[str, Any], embedder: Any) -> None:
 
 
 def _checked(queries: Iterable[str]) -> list[str]:
-    if isinstance(queries, str):
-        raise InvalidInputError("queries", "expected a sequence of strings, got one string")
-    texts = list(queries)
+    texts = _listed("queries", queries)
     for query in texts:
         if not isinstance(query, str):
             raise InvalidInputError("query", f"expected a string, got {type(query).__name__}")
         if not query.strip():
             raise InvalidInputError("query", "is empty")
     return texts
+
+
+def _listed(field: str, strings: Iterable[str]) -> list[str]:
+    if isinstance(strings, str) or not isinstance(strings, Iterable):
+        raise InvalidInputError(field, f"expected a sequence of strings, got {type(strings).__name__}")
+    return list(strings)

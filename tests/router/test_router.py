@@ -154,6 +154,13 @@ def test_your_labels_are_learnt_beside_the_packaged_ones() -> None:
         (lambda: Router().classify("  "), "query"),
         (lambda: Router().classify(None), "query"),  # type: ignore[arg-type]
         (lambda: Router().classify_many("one string"), "queries"),
+        (lambda: Router().classify_many(None), "queries"),  # type: ignore[arg-type]
+        (lambda: Router().predict(5), "queries"),  # type: ignore[arg-type]
+        (lambda: Router(prior="yes"), "prior"),  # type: ignore[arg-type]
+        (lambda: Router(subject_linker=3), "subject_linker"),  # type: ignore[arg-type]
+        (lambda: Router("embedding", embedder=3), "embedder"),
+        (lambda: Router().fit(None, ["fuzzy"]), "queries"),  # type: ignore[arg-type]
+        (lambda: Router().fit(["a"], None), "labels"),  # type: ignore[arg-type]
         (lambda: Router().fit(["a"], []), "labels"),
         (lambda: Router().fit(["a"], ["maybe"]), "labels"),
         (lambda: Router().fit(["a"], ["fuzzy"], packaged_too=False), "labels"),
