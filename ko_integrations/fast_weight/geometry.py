@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from math import exp, inf
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ko_integrations.errors import InvalidInputError
+from ko_integrations.fast_weight.checks import Matrix, as_rows, check_range
+from ko_integrations.identity import check_count
 
 __all__ = [
     "Interference",
@@ -20,8 +22,6 @@ __all__ = [
     "unit_rows",
 ]
 
-Matrix = NDArray[np.float32]
-
 
 def unit_rows(vectors: ArrayLike, field: str = "keys") -> Matrix:
     """Return `vectors` as a float32 array of shape (n, d) whose rows have length 1; a zero row stays zero.
@@ -29,14 +29,7 @@ def unit_rows(vectors: ArrayLike, field: str = "keys") -> Matrix:
     Raises:
         InvalidInputError: not two-dimensional, no numbers, or not finite.
     """
-    try:
-        rows = np.asarray(vectors, dtype=np.float32)
-    except (TypeError, ValueError) as error:
-        raise InvalidInputError(field, "expected vectors of numbers, all of one length") from error
-    if rows.ndim != 2:
-        raise InvalidInputError(field, f"expected an array of shape (n, d), got shape {rows.shape}")
-    if not np.isfinite(rows).all():
-        raise InvalidInputError(field, "NaN or infinity in a vector")
+    rows = as_rows(field, vectors)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     lengths[lengths == 0] = 1
     units: Matrix = rows / lengths
@@ -58,7 +51,8 @@ def semantic_density(keys: ArrayLike) -> float:
         return 0.0
     total = rows.sum(axis=0, dtype=np.float64)
     own = np.square(rows, dtype=np.float64).sum()
-    return float((total @ total - own) / (n * (n - 1)))
+    # Rounding takes the density of equal keys past 1.
+    return min(max(float((total @ total - own) / (n * (n - 1))), -1.0), 1.0)
 
 
 def density_spread(keys: ArrayLike) -> float:
@@ -109,7 +103,13 @@ def interference(keys: ArrayLike, values: ArrayLike) -> Interference:
 
 
 def expected_interference(n: int, density: float) -> float:
-    """Return the crosstalk the paper expects, relative to the signal: N rho, of N - 1 others (section 3)."""
+    """Return the crosstalk the paper expects, relative to the signal: N rho, of N - 1 others (section 3).
+
+    Raises:
+        InvalidInputError: `n` is no count, or `density` no cosine.
+    """
+    check_count(n, "n", 0)
+    check_range("density", density, -1, 1)
     return max(n - 1, 0) * density
 
 
@@ -120,9 +120,14 @@ def johnson_lindenstrauss_capacity(dimension: int, epsilon: float) -> float:
 
     Infinity where the number is too large for a float.
 
+    Raises:
+        InvalidInputError: `dimension` is no count from 1, or `epsilon` not from 0 to 1.
+
     >>> round(johnson_lindenstrauss_capacity(7000, 0.1) / 1e7, 1)
     4.0
     """
+    check_count(dimension, "dimension")
+    check_range("epsilon", epsilon, 0, 1)
     try:
         return exp(epsilon**2 * dimension / 4)
     except OverflowError:
@@ -130,7 +135,12 @@ def johnson_lindenstrauss_capacity(dimension: int, epsilon: float) -> float:
 
 
 def classical_hopfield_capacity(dimension: int) -> float:
-    """Return 0.14 d, the load at which a classical Hopfield network of random patterns fails (section 3)."""
+    """Return 0.14 d, the load at which a classical Hopfield network of random patterns fails (section 3).
+
+    Raises:
+        InvalidInputError: `dimension` is no count from 1.
+    """
+    check_count(dimension, "dimension")
     return 0.14 * dimension
 
 
@@ -153,8 +163,7 @@ def collapse_estimate(keys: ArrayLike, values: ArrayLike) -> float:
     k, v = paired(keys, values)
     if len(k) < 3:
         raise InvalidInputError("keys", "at least three facts are needed")
-    # Rounding takes the density of equal keys past 1.
-    density, value_density = min(max(semantic_density(k), 0.0), 1.0), semantic_density(v)
+    density, value_density = max(semantic_density(k), 0.0), semantic_density(v)
     centrality = (v @ v.sum(axis=0) - 1) / (len(v) - 1)
     pull = density * float(centrality.std())
     return inf if pull == 0 else (1 - density) * (1 - value_density) / pull

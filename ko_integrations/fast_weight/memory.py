@@ -11,16 +11,15 @@ from numpy.typing import NDArray
 from ko_integrations.embeddings import as_embedder
 from ko_integrations.embeddings import unit_rows as embedded_rows
 from ko_integrations.errors import InvalidInputError
+from ko_integrations.fast_weight.checks import Matrix, as_rows
 from ko_integrations.fast_weight.geometry import unit_rows
-from ko_integrations.fast_weight.rules import LinearRule, Rule, check_vectors
-from ko_integrations.identity import check_text
+from ko_integrations.fast_weight.rules import LinearRule, Rule
+from ko_integrations.identity import check_count, check_text, encode_value
 from ko_integrations.protocols import Embedder
 from ko_integrations.records import unstored_object
 from ko_integrations.types import Fact, Hit, KnowledgeObject
 
 __all__ = ["FastWeightMemory", "nearest_values", "question_form"]
-
-Matrix = NDArray[np.float32]
 
 
 def question_form(subject: str, predicate: str) -> str:
@@ -41,11 +40,9 @@ def nearest_values(reads: Matrix, values: Matrix, k: int = 1) -> tuple[NDArray[n
     Raises:
         InvalidInputError: shapes do not fit, NaN or infinity, or `k` is below 1.
     """
-    if k < 1:
-        raise InvalidInputError("k", f"expected at least 1, got {k}")
+    check_count(k, "k")
     stored = unit_rows(values, "values")
-    check_vectors("reads", np.asarray(reads), stored.shape[1])
-    cosines = unit_rows(reads, "reads") @ stored.T
+    cosines = unit_rows(as_rows("reads", reads, stored.shape[1])) @ stored.T
     best = np.argsort(-cosines, axis=1, kind="stable")[:, :k]
     return best, np.take_along_axis(cosines, best, axis=1)
 
@@ -56,7 +53,8 @@ class FastWeightMemory:
     It takes facts as the store does (`update`, `update_many`) or as key texts and values (`write`), and
     `read(query, k)` ranks hits as the store does. A hit carries the fact last written with the decoded
     value: the weights return a value, and nothing in them names the slot it came from. A value that was
-    replaced stays a candidate for ever, as it does in the weights. Calls from several threads are serialised.
+    replaced stays a candidate for ever, as it does in the weights. Values of two types that read alike, such
+    as 7 and "7", have one vector: both are hits, at the same score. Calls from several threads are serialised.
 
     >>> from ko_integrations.embeddings import HashingEmbedder
     >>> memory = FastWeightMemory(HashingEmbedder())
@@ -91,7 +89,8 @@ class FastWeightMemory:
         self._key_text = key_text
         self._clock = clock
         self._lock = RLock()
-        self._latest: dict[str, KnowledgeObject] = {}
+        # By the text that was encoded, then by the type of the value.
+        self._latest: dict[str, dict[str, KnowledgeObject]] = {}
         self._values: list[Matrix] = []
         self._count = 0
 
@@ -140,18 +139,17 @@ class FastWeightMemory:
         Raises:
             InvalidInputError: `k` is below 1, or a query is blank.
         """
-        if k < 1:
-            raise InvalidInputError("k", f"expected at least 1, got {k}")
+        check_count(k, "k")
         for query in queries:
             check_text(query, "query")
         with self._lock:
             if not self._latest or not queries:
                 return [[] for _ in queries]
             reads = self.rule.read(self._encode(queries))
-            facts = list(self._latest.values())
+            facts = [list(alike.values()) for alike in self._latest.values()]
             best, cosines = nearest_values(reads, np.concatenate(self._values), k)
         return [
-            [Hit(ko=facts[i], score=float(score)) for i, score in zip(row, scores, strict=True)]
+            [Hit(ko=ko, score=float(s)) for i, s in zip(row, scores, strict=True) for ko in facts[i]][:k]
             for row, scores in zip(best, cosines, strict=True)
         ]
 
@@ -175,7 +173,7 @@ class FastWeightMemory:
                 if text not in self._latest:
                     self._values.append(vector[None, :])
                 # Assigning to a known key keeps its place, so that values and facts stay in step.
-                self._latest[text] = ko
+                self._latest.setdefault(text, {})[encode_value(ko.object)[0]] = ko
             self._count += len(facts)
 
     def _encode(self, texts: Sequence[str]) -> Matrix:

@@ -1,8 +1,8 @@
 """Ways to write key-value pairs into shared weights and to read them back.
 
-Keys and values are float32 arrays of unit rows, shapes (n, d_k) and (n, d_v). A rule only maps vectors to
-vectors; `FastWeightMemory` encodes texts and decodes the nearest stored value. What does not fit raises
-`InvalidInputError` and changes nothing.
+Keys and values are float32 arrays of unit rows, shapes (n, d_k) and (n, d_v); other numbers are cast. A rule
+only maps vectors to vectors; `FastWeightMemory` encodes texts and decodes the nearest stored value. What does
+not fit raises `InvalidInputError` and changes nothing.
 """
 
 from typing import Protocol
@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ko_integrations.errors import InvalidInputError
+from ko_integrations.fast_weight.checks import Matrix, as_pairs, as_rows, check_range
 
 __all__ = ["DeltaRule", "GatedRule", "HopfieldRule", "LeastSquaresRule", "LinearRule", "Rule"]
-
-Matrix = NDArray[np.float32]
 
 _CHUNK = 64
 """Rows of one exact block update: n x n systems stay small and the products stay large."""
@@ -62,17 +61,16 @@ class _MatrixRule:
         return self._matrix
 
     def read(self, queries: Matrix) -> Matrix:
-        check_vectors("queries", queries, self.matrix.shape[1])
-        return queries @ self.matrix.T
+        return as_rows("queries", queries, self.matrix.shape[1]) @ self.matrix.T
 
     def clear(self) -> None:
         self._matrix = None
 
-    def _start(self, keys: Matrix, values: Matrix) -> Matrix:
-        check_pairs(keys, values, None if self._matrix is None else self._matrix.shape)
+    def _start(self, keys: Matrix, values: Matrix) -> tuple[Matrix, Matrix, Matrix]:
+        keys, values = as_pairs(keys, values, None if self._matrix is None else self._matrix.shape)
         if self._matrix is None:
             self._matrix = np.zeros((values.shape[1], keys.shape[1]), dtype=np.float32)
-        return self._matrix
+        return self._matrix, keys, values
 
 
 class LinearRule(_MatrixRule):
@@ -88,7 +86,7 @@ class LinearRule(_MatrixRule):
         self.decay, self.rate = decay, rate
 
     def write(self, keys: Matrix, values: Matrix) -> None:
-        matrix = self._start(keys, values)
+        matrix, keys, values = self._start(keys, values)
         n = len(keys)
         # All n steps at once: pair i is decayed by the n - 1 - i writes that follow it.
         weights = (self.rate * self.decay ** np.arange(n - 1, -1, -1)).astype(np.float32)
@@ -110,7 +108,7 @@ class DeltaRule(_MatrixRule):
         self.rate, self.decay = rate, decay
 
     def write(self, keys: Matrix, values: Matrix) -> None:
-        matrix = self._start(keys, values)
+        matrix, keys, values = self._start(keys, values)
         for start in range(0, len(keys), _CHUNK):
             self._write_block(matrix, keys[start : start + _CHUNK], values[start : start + _CHUNK])
 
@@ -149,7 +147,7 @@ class GatedRule(_MatrixRule):
         self._surprise: Matrix | None = None
 
     def write(self, keys: Matrix, values: Matrix) -> None:
-        matrix = self._start(keys, values)
+        matrix, keys, values = self._start(keys, values)
         if self._surprise is None:
             self._surprise = np.zeros_like(matrix)
         for key, value in zip(keys, values, strict=True):
@@ -179,7 +177,7 @@ class LeastSquaresRule(_MatrixRule):
         self._inverse: NDArray[np.float64] | None = None
 
     def write(self, keys: Matrix, values: Matrix) -> None:
-        matrix = self._start(keys, values)
+        matrix, keys, values = self._start(keys, values)
         if self._inverse is None:
             self._inverse = np.eye(keys.shape[1]) / self.ridge
         for start in range(0, len(keys), _CHUNK):
@@ -211,7 +209,7 @@ class HopfieldRule:
 
     def write(self, keys: Matrix, values: Matrix) -> None:
         shape = (self._values[0].shape[1], self._keys[0].shape[1]) if self._keys else None
-        check_pairs(keys, values, shape)
+        keys, values = as_pairs(keys, values, shape)
         if len(keys):
             self._keys.append(keys)
             self._values.append(values)
@@ -219,7 +217,7 @@ class HopfieldRule:
     def read(self, queries: Matrix) -> Matrix:
         if not self._keys:
             raise InvalidInputError("queries", "nothing was written to this memory")
-        check_vectors("queries", queries, self._keys[0].shape[1])
+        queries = as_rows("queries", queries, self._keys[0].shape[1])
         if len(self._keys) > 1:
             self._keys, self._values = [np.concatenate(self._keys)], [np.concatenate(self._values)]
         scores = np.float32(self.beta) * (queries @ self._keys[0].T)
@@ -229,26 +227,3 @@ class HopfieldRule:
 
     def clear(self) -> None:
         self._keys, self._values = [], []
-
-
-def check_pairs(keys: Matrix, values: Matrix, shape: tuple[int, ...] | None = None) -> None:
-    """Raise `InvalidInputError` unless there is one value a key; `shape` is (d_v, d_k) of what was written before."""
-    check_vectors("keys", keys, None if shape is None else shape[1])
-    check_vectors("values", values, None if shape is None else shape[0])
-    if len(keys) != len(values):
-        raise InvalidInputError("values", f"expected {len(keys)}, one a key, got {len(values)}")
-
-
-def check_vectors(field: str, vectors: Matrix, dimension: int | None = None) -> None:
-    """Raise `InvalidInputError` unless these are finite rows, of length `dimension` where that is known."""
-    if vectors.ndim != 2 or vectors.shape[1] != (vectors.shape[1] if dimension is None else dimension):
-        expected = f"(n, {'d' if dimension is None else dimension})"
-        raise InvalidInputError(field, f"expected an array of shape {expected}, got shape {vectors.shape}")
-    if not np.isfinite(vectors).all():
-        raise InvalidInputError(field, "NaN or infinity in a vector")
-
-
-def check_range(field: str, value: float, low: float, high: float) -> None:
-    """Raise `InvalidInputError` unless `value` is finite and `low <= value <= high`."""
-    if not (np.isfinite(value) and low <= value <= high):
-        raise InvalidInputError(field, f"expected {low} to {high}, got {value}")

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from ko_integrations import KOError
+from ko_integrations.errors import InvalidInputError
 from ko_integrations.fast_weight import (
     LinearRule,
     classical_hopfield_capacity,
@@ -98,3 +99,23 @@ def test_bad_vectors_are_refused(bad: object) -> None:
 def test_counts_must_match() -> None:
     with pytest.raises(KOError, match="one value a key"):
         interference(np.eye(3), np.eye(2))
+
+
+def test_estimates_refuse_what_is_no_count_or_no_cosine() -> None:
+    for call, field in (
+        (lambda: johnson_lindenstrauss_capacity(-5, 0.1), "dimension"),
+        (lambda: johnson_lindenstrauss_capacity(384, -1), "epsilon"),
+        (lambda: johnson_lindenstrauss_capacity(384, float("nan")), "epsilon"),
+        (lambda: classical_hopfield_capacity(-1), "dimension"),
+        (lambda: expected_interference(-3, 0.5), "n"),
+        (lambda: expected_interference(10, float("nan")), "density"),
+    ):
+        with pytest.raises(InvalidInputError) as caught:
+            call()
+        assert caught.value.field == field
+
+
+def test_the_density_of_equal_keys_is_no_more_than_1() -> None:
+    for n in range(2, 60):
+        keys = np.tile(np.random.default_rng(n).normal(size=7), (n, 1))
+        assert expected_interference(n, semantic_density(keys)) <= n - 1

@@ -129,6 +129,7 @@ def test_bad_input_is_refused_and_changes_nothing() -> None:
         lambda: memory.write(["a", "b"], ["fine", float("nan")]),
         lambda: memory.update_many([*FACTS, Fact(subject="s", predicate="p", object=object())]),
         lambda: memory.read("q", k=0),
+        lambda: memory.read("q", k="2"),  # type: ignore[arg-type]
         lambda: memory.read("  "),
     ):
         with pytest.raises(KOError):
@@ -149,3 +150,14 @@ def test_decoding_refuses_what_does_not_fit() -> None:
         nearest_values(three, four)
     with pytest.raises(KOError, match="k:"):
         nearest_values(three, three, k=0)
+
+
+def test_values_that_read_alike_keep_their_types() -> None:
+    memory = FastWeightMemory(RandomEmbedder())
+    memory.update("Alice", "shoe size", 7)
+    memory.update("Platform", "name", "7")
+    memory.update("Bob", "phone", "111")
+    hits = memory.read("What is the shoe size of Alice?", k=2)
+    assert [(hit.ko.subject, hit.ko.object) for hit in hits] == [("Alice", 7), ("Platform", "7")]
+    assert hits[0].score == hits[1].score
+    assert [hit.ko.object for hit in memory.read("What is the shoe size of Alice?", k=1)] == [7]

@@ -118,6 +118,8 @@ def test_options_out_of_range_are_refused() -> None:
         lambda: LinearRule(rate=float("nan")),
         lambda: LinearRule(rate=float("inf")),
         lambda: HopfieldRule(beta=float("inf")),
+        lambda: LinearRule(decay="x"),  # type: ignore[arg-type]
+        lambda: HopfieldRule(beta=None),  # type: ignore[arg-type]
     ):
         with pytest.raises(KOError, match="expected"):
             make()
@@ -143,3 +145,18 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(make: Callable[[], Rul
     assert np.array_equal(rule.read(keys), before)
     rule.write(keys[:0], values[:0])
     assert rule.read(keys) == pytest.approx(before)
+
+
+@pytest.mark.parametrize("make", RULES)
+def test_other_numbers_are_cast_to_float32(make: Callable[[], Rule]) -> None:
+    keys, values = pairs(6)
+    single, double, lists = make(), make(), make()
+    single.write(keys, values)
+    double.write(keys.astype(np.float64), values.astype(np.float64))
+    lists.write(keys.tolist(), values.tolist())
+    for rule in (double, lists):
+        read = rule.read(keys.astype(np.float64))
+        assert read.dtype == np.float32
+        assert np.array_equal(read, single.read(keys))
+    with pytest.raises(KOError, match="keys"):
+        make().write([["a"]], [[1.0]])  # type: ignore[arg-type]
