@@ -136,7 +136,7 @@ def lemma(word: str) -> str:
             if _DOUBLED.search(word) and (len(word) > 4 or not word.endswith(_KEEPS_DOUBLE)):
                 word = word[:-1]
             break
-    if word.endswith("ll"):
+    if len(word) > 4 and word.endswith("ll"):  # "enroll" and "enrol" are one word, "tell" and "tel" are two
         word = word[:-1]
     if len(word) > 3 and word.endswith("e"):
         word = word[:-1]

@@ -20,6 +20,7 @@ from ko_integrations.memory.prompt import CITED_HEADER, TokenCounter, quote, ren
 from ko_integrations.memory.recall import named_chains
 from ko_integrations.memory.routing import Label, classifier_of, is_sure, label_of, routed_by
 from ko_integrations.models import count_tokens
+from ko_integrations.router import Router
 from ko_integrations.store import KnowledgeStore, expect_store
 from ko_integrations.types import Answer
 
@@ -84,7 +85,7 @@ def create_ko_chain(
         llm: a chat model (or any Runnable from messages to a message or text).
         router: a callable, a Runnable, or an object with `classify`, from the question to `"factual"` or
             `"fuzzy"`, to a bool (factual), or to something with a `label`. Default: factual where `ask` is
-            at least `SURE`.
+            at least `SURE`; with a `retriever`, of whose facts the store knows nothing, the learned `Router()`.
         retriever: takes the place of the store for factual questions: `FastWeightRetriever`, the retriever
             of an append-only store, any other.
         k: facts by meaning at most.
@@ -107,6 +108,8 @@ def create_ko_chain(
     """
     facts = _FactRetriever(store=expect_store(store), k=check_count(k, "k"))
     check_count(token_budget, "token_budget")
+    if router is None and retriever is not None:
+        router = Router()
 
     def retrieve(inputs: dict[str, Any], config: RunnableConfig) -> list[Document]:
         label, answer = inputs["decision"]

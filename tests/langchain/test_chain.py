@@ -153,6 +153,18 @@ def test_the_same_chain_runs_other_memories(store: KnowledgeStore, scripted: Any
         assert "Basel" in model.prompt()
 
 
+def test_the_learned_router_decides_what_goes_to_another_memory(
+    store: KnowledgeStore, scripted: Any, embedder: Any
+) -> None:
+    """The store is empty: what it can answer says nothing of what the memory can."""
+    memory = FastWeightMemory(embedder)
+    memory.update("Bob", "salary", "90k")
+    chain = create_ko_chain(store, scripted(SAYS, SAYS), retriever=FastWeightRetriever(memory=memory))
+    result = chain.invoke("What is the salary of Bob?")
+    assert (result["route"], len(result["citations"])) == ("factual", 1)
+    assert chain.invoke("Write a poem about the sea.")["route"] == "fuzzy"
+
+
 def test_runs_are_visible_with_inputs_and_outputs(filled: KnowledgeStore, scripted: Any, runs: Any) -> None:
     chain = create_ko_chain(filled, scripted(SAYS))
     chain.invoke("What is Alice's employer?", {"callbacks": [runs], "tags": ["mine"]})

@@ -259,3 +259,8 @@ def test_inflections_share_a_lemma(one: str, other: str) -> None:
 )
 def test_derivations_do_not(one: str, other: str) -> None:
     assert lemma(one) != lemma(other)
+
+
+def test_a_verb_is_no_abbreviation() -> None:
+    assert Vocabulary.general().canonical("tel") == "phone_number"
+    assert Vocabulary.general().canonical("tell") == "tell"
