@@ -2,7 +2,7 @@
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from rich.progress import Progress
 
 from ko_integrations.baselines import CostModel
+from ko_integrations.errors import InvalidInputError
 from ko_integrations.experiments.corpora import Corpus, Item
-from ko_integrations.experiments.report import Card
+from ko_integrations.experiments.report import Card, listed
 from ko_integrations.fast_weight import Rule, nearest_values, semantic_density
 from ko_integrations.protocols import Embedder, TextModel
 from ko_integrations.vocabulary import Vocabulary
@@ -26,6 +27,8 @@ __all__ = ["CachedEmbedder", "Lab", "exact_recall", "percent", "semantic_recall"
 T = TypeVar("T")
 _BATCH = 256
 _PROBE = "Where is it?"
+_MINILM = "all-MiniLM-L6-v2"
+_TRIALS = 5
 
 
 class CachedEmbedder:
@@ -97,7 +100,47 @@ class Lab:
     @property
     def settings(self) -> dict[str, Any]:
         """What every report publishes."""
-        return {"seeds": self.seeds, "embedder": self.embedder.model_id, "d": self.embedder.dimension}
+        given = {} if self.sizes is None else {"sizes": listed(self.sizes, "")}
+        return {
+            "seeds": self.seeds,
+            "embedder": self.embedder.model_id,
+            "d": self.embedder.dimension,
+            **given,
+        }
+
+    def unlike(self, *options: str) -> str:
+        """Return which of these options are not the paper's, in words; "" if all are.
+
+        What is said of the paper's figures, a target or an explanation, names the options that it rests on.
+
+        Args:
+            options: of "embedder", "seeds", "sizes", and of the fields of `CostModel`.
+        """
+        paper = CostModel()
+        other = {
+            "embedder": ("embedder", self.embedder.model_id.rpartition(":")[2].rpartition("/")[2] != _MINILM),
+            "seeds": ("number of trials", self.seeds < _TRIALS),  # more trials only make a mean surer
+            "sizes": ("sizes", self.sizes is not None),
+            **{
+                name: (name.replace("_", " "), getattr(self.cost, name) != getattr(paper, name))
+                for name in (each.name for each in fields(CostModel))
+            },
+        }
+        named = [words for words, differs in map(other.__getitem__, options) if differs]
+        return f"other {', '.join(named)} than the paper's" if named else ""
+
+    def numbers(self, default: tuple[int, ...], largest: int) -> tuple[int, ...]:
+        """Return the numbers of facts asked for.
+
+        Raises:
+            InvalidInputError: more than the corpus has.
+        """
+        sizes = self.sizes or default
+        if max(sizes) > largest:
+            raise InvalidInputError(
+                "sizes", f"the corpus has {largest:,} facts, {max(sizes):,} were asked for"
+            )
+        return sizes
 
     def card(self, corpus: Corpus, facts: int) -> Card:
         """Describe a corpus by its samples of so many facts; `density` is their mean rho (main paper, eq. 3)."""

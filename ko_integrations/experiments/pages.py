@@ -37,9 +37,11 @@ def _section(data: Mapping[str, Any], figures: str) -> list[str]:
 
 
 def held_to(finding: Mapping[str, Any]) -> str:
-    """Return what a figure is held to, and whether it misses it."""
+    """Return what a figure is held to, and whether it misses it or the run says nothing of it."""
     if not finding["target"]:
         return ""
+    if finding["holds"] is None:
+        return f"no verdict ({finding['unlike']}): {finding['target']}"
     return finding["target"] if finding["holds"] else f"**missed**: {finding['target']}"
 
 

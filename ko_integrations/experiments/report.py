@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -70,14 +70,28 @@ class Finding:
         ours: our figure, as it is printed.
         paper: the paper's, "" where it has none.
         target: what must hold, "" where the figure is only reported.
-        holds: whether it does; of no account without a target.
+        holds: whether it does; of no account without a target; None where there is no verdict.
+        unlike: why there is none: how the run differs from what the target is made for.
     """
 
     question: str
     ours: str
     paper: str = ""
     target: str = ""
-    holds: bool = True
+    holds: bool | None = True
+    unlike: str = ""
+
+    def unless(self, unlike: str) -> "Finding":
+        """Return the finding without a verdict if its target is not made for this run.
+
+        >>> Finding("bill", "0", "120", "within 2 %").unless("other prices than the paper's").holds
+        """
+        return replace(self, holds=None, unlike=unlike) if self.target and unlike else self
+
+    @property
+    def missed(self) -> bool:
+        """Whether the target is made for this run and does not hold."""
+        return self.holds is not None and not self.holds
 
 
 @dataclass(frozen=True)
@@ -110,8 +124,8 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether everything holds that must."""
-        return all(finding.holds for finding in self.findings)
+        """Whether no target is missed; those not made for the options of the run say nothing."""
+        return not any(finding.missed for finding in self.findings)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, machine, versions and date included."""

@@ -152,8 +152,10 @@ def print_report(report: Report, console: Console) -> None:
         console.print(f"- {note}", highlight=False, markup=False)
     for finding in report.findings:
         paper = f"; paper: {finding.paper}" if finding.paper else ""
-        target = f"; {'holds' if finding.holds else 'MISSED'}: {finding.target}" if finding.target else ""
-        style = None if not target else "green" if finding.holds else "red"
+        judged = bool(finding.target) and finding.holds is not None
+        verdict = f"no verdict, {finding.unlike}" if not judged else "MISSED" if finding.missed else "holds"
+        target = f"; {verdict}: {finding.target}" if finding.target else ""
+        style = None if not judged else "red" if finding.missed else "green"
         line = f"{finding.question}: {finding.ours}{paper}{target}"
         console.print(line, style=style, markup=False, highlight=False)
 

@@ -48,7 +48,9 @@ class _Classifier(Protocol):
 def measure_load(lab: Lab, tau: float = 0.75) -> list[LoadRow]:
     """Ask for stored facts, and for things to make of them, at each number of stored facts."""
     router = Router()
-    steps = [(CORPUS.with_values(values), n) for values in FAMILIES for n in lab.sizes or SIZES]
+    steps = [
+        (CORPUS.with_values(values), n) for values in FAMILIES for n in lab.numbers(SIZES, CORPUS.largest)
+    ]
     return [
         _row(lab, router, corpus, n, tau)
         for corpus, n in lab.track(steps, "threshold under load", len(steps))
