@@ -1,6 +1,6 @@
 """How well a path of predicates explains a question: each hop must account for a part of its words."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ko_integrations.query.lexicon import Lexicon, Profile
@@ -107,6 +107,7 @@ def fit(asked: Asked, path: Sequence[Profile], lexicon: Lexicon, stated: frozens
     exact = len(path) == 1 and path[0].concept in lexicon.asked_by(asked.form)
     support = tuple(min(1.0, max(a, 0.7 * b) / 0.6) for a, b in zip(ordered, free, strict=True))
     focus = _focus(asked, path)
+    explained = {token.place: max(row) > 0 for token, row in zip(asked.tokens, strength, strict=True)}
     return Fit(
         coverage=1.0 if exact else gained / total,
         loose=1.0 if exact else loose / total,
@@ -119,8 +120,8 @@ def fit(asked: Asked, path: Sequence[Profile], lexicon: Lexicon, stated: frozens
         other=not exact
         and (
             _is_sibling(asked, path[-1], strength)
-            or _has_other_head(asked, strength)
-            or _owns_other(asked, strength, lexicon)
+            or _has_other_head(asked, explained)
+            or _owns_other(asked, explained, lexicon)
         ),
         leap=asked.owned and len(path) > 1 and support[0] == 0,
         stranger=any(
@@ -240,12 +241,11 @@ def _is_sibling(asked: Asked, last: Profile, strength: Sequence[Sequence[float]]
     return any(token.lower not in CARRIERS and not _named(token, last) for token in before)
 
 
-def _has_other_head(asked: Asked, strength: Sequence[Sequence[float]]) -> bool:
+def _has_other_head(asked: Asked, explained: Mapping[int, bool]) -> bool:
     """Tell whether the noun asked for is a compound of which the path explains all but the head.
 
     A "blood sugar" is a sugar, and no "blood type"; a "phone plan" is no phone.
     """
-    explained = {token.place: max(row) > 0 for token, row in zip(asked.tokens, strength, strict=True)}
     for token in asked.tokens:
         is_head = token.key in asked.focus and token.place + 1 not in explained
         told = explained[token.place] or token.kinds or token.name_like or token.lower in _CLASSIFIERS
@@ -254,11 +254,10 @@ def _has_other_head(asked: Asked, strength: Sequence[Sequence[float]]) -> bool:
     return False
 
 
-def _owns_other(asked: Asked, strength: Sequence[Sequence[float]], lexicon: Lexicon) -> bool:
+def _owns_other(asked: Asked, explained: Mapping[int, bool], lexicon: Lexicon) -> bool:
     """Tell whether what the subject is said to own is something that no hop speaks of."""
     if not asked.owned:
         return False
-    explained = {token.place: max(row) > 0 for token, row in zip(asked.tokens, strength, strict=True)}
     known = {token.place: lexicon.names(token.key) for token in asked.tokens}
     place = asked.mention.end if asked.mention.end in explained else asked.mention.end + 1
     if place not in explained:
