@@ -23,13 +23,13 @@ __all__ = [
 ]
 
 
-def unit_rows(vectors: ArrayLike, field: str = "keys") -> Matrix:
+def unit_rows(vectors: ArrayLike, field: str = "keys", dimension: int | None = None) -> Matrix:
     """Return `vectors` as a float32 array of shape (n, d) whose rows have length 1; a zero row stays zero.
 
     Raises:
-        InvalidInputError: not two-dimensional, no numbers, or not finite.
+        InvalidInputError: not two-dimensional, d is not `dimension`, no numbers, or not finite.
     """
-    rows = as_rows(field, vectors)
+    rows = as_rows(field, vectors, dimension)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     lengths[lengths == 0] = 1
     units: Matrix = rows / lengths

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ko_integrations.embeddings import as_embedder
 from ko_integrations.embeddings import unit_rows as embedded_rows
 from ko_integrations.errors import InvalidInputError
-from ko_integrations.fast_weight.checks import Matrix, as_rows
+from ko_integrations.fast_weight.checks import Matrix
 from ko_integrations.fast_weight.geometry import unit_rows
 from ko_integrations.fast_weight.rules import LinearRule, Rule
 from ko_integrations.identity import check_count, check_text, encode_value
@@ -42,7 +42,7 @@ def nearest_values(reads: Matrix, values: Matrix, k: int = 1) -> tuple[NDArray[n
     """
     check_count(k, "k")
     stored = unit_rows(values, "values")
-    cosines = unit_rows(as_rows("reads", reads, stored.shape[1])) @ stored.T
+    cosines = unit_rows(reads, "reads", stored.shape[1]) @ stored.T
     best = np.argsort(-cosines, axis=1, kind="stable")[:, :k]
     return best, np.take_along_axis(cosines, best, axis=1)
 
