@@ -1,7 +1,7 @@
 """Experiment 6: what a query costs and how long it takes, by number of facts (main paper, 5.6, tables 7, 9, 10)."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ko_integrations.baselines import ContextMemory, CostModel, Prices
 from ko_integrations.experiments.corpora import CORPORA, Item
-from ko_integrations.experiments.lab import Lab
+from ko_integrations.experiments.lab import COST_OPTIONS, Lab
 from ko_integrations.experiments.plots import DISCRETE, NEURAL, PAPER, figure
 from ko_integrations.experiments.report import Finding, Report, Table, listed
 from ko_integrations.models import count_tokens
@@ -33,7 +33,7 @@ PREFILL = 65_000 / 4.6
 
 SIZES = (100, 1_000, 5_000)
 _PROBES = 50
-_CONTEXT = ("prices", "tokens_per_fact", "system_tokens", "question_tokens", "output_tokens", "days")
+_CONTEXT = tuple(name for name in COST_OPTIONS if name != "k")
 """What the bill for everything in the prompt rests on; that of the store rests on k too."""
 _MOST = 9_000
 """A thousand products of ten attributes, less those that are never drawn in reasonable time."""
@@ -91,7 +91,7 @@ def _findings(lab: Lab, latency: Sequence[_Latency]) -> list[Finding]:
                 f"{', '.join(name for name, *_ in monthly)}",
                 listed((bill for _, bill, _ in monthly), ""), listed((paid for *_, paid in monthly), ""),
                 "within 1 % of tables 9 and 10", all(abs(bill / paid - 1) <= 0.01 for _, bill, paid in monthly if paid))
-        .unless(lab.unlike("k", *_CONTEXT)),
+        .unless(lab.unlike(*COST_OPTIONS)),
         Finding(f"latency at {last.n:,} facts without the model's answer: exact read, semantic read, encoder",
                 f"{last.exact:.2f}, {last.semantic:.1f}, {last.encoder:.0f} ms", "200 ms with the answer"),
     ]  # fmt: skip
@@ -189,7 +189,7 @@ def _latency_table(latency: Sequence[_Latency]) -> Table:
 
 
 def _notes(lab: Lab, tokens: float) -> tuple[str, ...]:
-    other = lab.unlike(*(field.name for field in fields(CostModel)))
+    other = lab.unlike(*COST_OPTIONS)
     return (
         *(_explained(lab.cost) if not other else ()),
         (

@@ -22,11 +22,14 @@ from ko_integrations.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from ko_integrations.store import KnowledgeStore
 
-__all__ = ["CachedEmbedder", "Lab", "exact_recall", "percent", "semantic_recall"]
+__all__ = ["COST_OPTIONS", "CachedEmbedder", "Lab", "exact_recall", "percent", "semantic_recall"]
 
 T = TypeVar("T")
 _BATCH = 256
 _PROBE = "Where is it?"
+COST_OPTIONS = tuple(each.name for each in fields(CostModel))
+"""What a bill rests on."""
+
 _MINILM = "all-MiniLM-L6-v2"
 _TRIALS = 5
 
@@ -114,7 +117,7 @@ class Lab:
         What is said of the paper's figures, a target or an explanation, names the options that it rests on.
 
         Args:
-            options: of "embedder", "seeds", "sizes", and of the fields of `CostModel`.
+            options: of "embedder", "seeds", "sizes", and of `COST_OPTIONS`.
         """
         paper = CostModel()
         other = {
@@ -123,7 +126,7 @@ class Lab:
             "sizes": ("sizes", self.sizes is not None),
             **{
                 name: (name.replace("_", " "), getattr(self.cost, name) != getattr(paper, name))
-                for name in (each.name for each in fields(CostModel))
+                for name in COST_OPTIONS
             },
         }
         named = [words for words, differs in map(other.__getitem__, options) if differs]
