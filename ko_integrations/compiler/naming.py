@@ -7,7 +7,10 @@ from ko_integrations.compiler.text import INHERITED, PRONOUNS
 from ko_integrations.kinds import CLOSED_KINDS, kinds_of
 from ko_integrations.vocabulary import Predicate
 
-__all__ = ["bare", "kind_score", "subject_score"]
+__all__ = ["MEASURED", "bare", "kind_score", "subject_score"]
+
+MEASURED = ("number", "quantity", "date")
+"""Value types of what is counted, measured or dated."""
 
 _KINDS_BY_NOUN = {
     "city": "city", "town": "city", "village": "city", "country": "country", "nation": "country", "continent": "continent",
@@ -96,7 +99,7 @@ def kind_score(predicate: Predicate, text: str) -> float:
     if implied and not (implied == "field" and "occupation" in kinds):
         kinds = kinds | {implied}
     wanted = predicate.object_kinds
-    measured = predicate.value_type in ("number", "quantity", "date")
+    measured = predicate.value_type in MEASURED
     if not kinds:
         return -2.0 if measured else -0.1 if not wanted else -1.2 if CLOSED_KINDS.issuperset(wanted) else 0.0
     if not wanted:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ko_integrations.compiler.guess import KindGuesser
-from ko_integrations.compiler.naming import bare, kind_score, subject_score
+from ko_integrations.compiler.naming import MEASURED, bare, kind_score, subject_score
 from ko_integrations.compiler.patterns import Match, Span, pattern_index
 from ko_integrations.compiler.shape import cannot_bear, is_possible, shape
 from ko_integrations.compiler.spans import Spans
@@ -30,7 +30,6 @@ _MOST_OF_SUBJECT = 0.5
 _NEAR = 1.2
 """The most that a subject can add, and a lead after which a rival does not matter to what is preferred."""
 
-_MEASURED = ("number", "quantity", "date")
 _SITUATED = re.compile(r"(?:(?:located|situated|based|found) )?(?:in|at) (?=\S)")
 _DOSE = re.compile(
     r"\d[\d.,]* ?(?:mg|mcg|µg|ml|units?|tablets?|pills?|capsules?|drops?|puffs?) (?:of )?(?=[^\W\d])"
@@ -224,7 +223,7 @@ def _fit(predicate: Predicate, value: str, keys: tuple[str, ...], match: Match) 
         fit = max(fit, kind_score(predicate, shorter))
     if fit < 1.0 and match.light and _is_loose(predicate, value, keys, match):
         return None
-    if not match.shared and match.literal >= 1.0 and predicate.value_type not in _MEASURED:
+    if not match.shared and match.literal >= 1.0 and predicate.value_type not in MEASURED:
         kinds = kinds_of(bare(value)[0])
         if not (value.islower() and kinds & CLOSED_KINDS):
             fit = max(fit, -0.3 if not kinds else -0.7)
