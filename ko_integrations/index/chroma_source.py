@@ -107,9 +107,8 @@ class CallerClient:
     def __init__(self, client: ClientAPI) -> None:
         self.client = client
         self._pid = os.getpid()
-        server = getattr(
-            client, "_server", client
-        )  # a collection knows its database, a client by way of this
+        # The database behind it: the `_server` of a client; what a collection holds is that itself.
+        server = getattr(client, "_server", client)
         alone = server is not None and not isinstance(getattr(server, "_session", None), httpx.Client)
         self._turn = self._turns.setdefault(server, RLock()) if alone else nullcontext()
 
